@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
+
+import pytest
 
 VOID = {"meta", "input", "br", "rect", "line", "path", "circle", "polygon", "use"}
 
@@ -37,3 +40,16 @@ class Page(HTMLParser):
 
     def attributes(self, name: str) -> list[str]:
         return [value for _, attrs in self.elements if (value := attrs.get(name)) is not None]
+
+
+def mistakes_of(page: str) -> list[str]:
+    """What a parser of the HTML standard finds wrong in a page."""
+    justhtml = pytest.importorskip("justhtml", reason="needs the group oracles: make .venv/.spark")
+    return [str(one) for one in justhtml.JustHTML(page, collect_errors=True, sanitize=False).errors]
+
+
+def style_of(page: str) -> str:
+    """The style sheet of a page, without its comments."""
+    style = re.search(r"<style>(.*?)</style>", page, re.DOTALL)
+    assert style is not None
+    return re.sub(r"/\*.*?\*/", "", style[1], flags=re.DOTALL)

@@ -23,6 +23,7 @@ from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_o
 from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
 from harness.mining.store import Store
+from harness.report.text import plural
 from harness.session import RunningClock
 from harness.targets import Target, parse, spelled_out
 from harness.targets.posix import require_posix
@@ -175,7 +176,7 @@ def _recorded(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         for row, _ in rows:
             counts[row["outcome"]] += 1
             by_target.setdefault(row["target"], Counter())[row["outcome"]] += 1
-        console.print(f"{directory}: {len(rows)} runs, as campaign {name}")
+        console.print(f"{directory}: {plural(len(rows), 'run')}, as campaign {name}")
     total = sum(counts.values())
     return {
         "conclusion": "READ" if total else "NOTHING RECORDED",
@@ -267,7 +268,11 @@ def _status(plan: Plan, campaign: Campaign, ending: Ending, outcomes: Counter[st
     if ending == "stopped":
         return HARNESS_FAILED, "THE TARGET DOES NOT START", campaign.trouble
     if outcomes["fail"] or outcomes["died"]:
-        return FAILED, "FAILURES", f"{outcomes['fail'] + outcomes['died']} runs: rmq-harness mine {plan.root}"
+        return (
+            FAILED,
+            "FAILURES",
+            f"{plural(outcomes['fail'] + outcomes['died'], 'run')}: rmq-harness mine {plan.root}",
+        )
     if outcomes["error"]:
         return HARNESS_FAILED, "ERRORS OF THE HARNESS", f"{outcomes['error']} runs; their rows say which"
     if not outcomes["pass"]:
@@ -281,9 +286,9 @@ def _status(plan: Plan, campaign: Campaign, ending: Ending, outcomes: Counter[st
 def _print(console: Console, answer: dict[str, Any]) -> None:
     targets = sorted(answer["targets"].items(), key=lambda pair: (-_bad(pair[1]), pair[0]))
     for uri, counts in targets[:_SHOWN]:
-        console.print(f"  {uri}: {sum(counts.values())} runs: {_outcomes(counts)}")
+        console.print(f"  {uri}: {plural(sum(counts.values()), 'run')}: {_outcomes(counts)}")
     if len(targets) > _SHOWN:
-        console.print(f"  … and {len(targets) - _SHOWN} more targets")
+        console.print(f"  … and {plural(len(targets) - _SHOWN, 'more target')}")
     if answer["why"]:
         console.print(f"{answer['why']}")
     if "campaign" not in answer:

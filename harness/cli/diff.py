@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     console = Console(file=people, highlight=False, markup=False, soft_wrap=True)
     stopwatch = RunningClock()
     console.print(
-        f"rmq-harness diff · profile {profile} · seed {seed} · {len(known)} named quirks may show\n"
+        f"rmq-harness diff · profile {profile} · seed {seed} · {plural(len(known), 'named quirk')} may show\n"
         f"  A  {options.a}\n  B  {options.b}"
     )
     before = journal.steps
@@ -197,7 +197,7 @@ def _replay(rounds: Rounds, program: Program, console: Console, options: argpars
     verdict = {OK: "NOTHING UNEXPLAINED", FAILED: "DIVERGENT", INCONCLUSIVE: "INCONCLUSIVE"}[status]
     console.print(
         f"{played.steps} of {len(program.steps)} steps, "
-        f"{sum(one.is_explained for one in played.divergences)} divergences explained, "
+        f"{plural(sum(one.is_explained for one in played.divergences), 'divergence')} explained, "
         f"{int(played.unexplained is not None)} unexplained          {verdict}, exit {status}"
     )
     if options.json:
@@ -314,8 +314,8 @@ def _print_end(console: Console, found: Comparison, new: int, out: Path | None) 
     rate = new / found.seconds if found.seconds else 0
     explained = sum(one.times for one in found.quirks)
     console.print(
-        f"\n{found.steps} of {found.asked} steps in {found.rounds} rounds, {found.seconds:.0f} s, "
-        f"{rate:.0f}/s · {explained} divergences explained by quirks, "
+        f"\n{plural(found.steps, 'step')} in {plural(found.rounds, 'round')}, {found.seconds:.0f} s, "
+        f"{rate:.0f}/s · {plural(explained, 'divergence')} explained by quirks, "
         f"{plural(len(found.causes), 'cause')} unexplained          "
         f"{found.conclusion}, exit {found.exit_status}"
     )

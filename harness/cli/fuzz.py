@@ -13,6 +13,7 @@ from rich.progress import SpinnerColumn
 from harness.catalogue import Role, catalogue, did_you_mean
 from harness.cli.asked import profile_of, quirks_for, target_of
 from harness.cli.bar import Line
+from harness.cli.fuzz_page import write_page
 from harness.cli.fuzz_summary import Summary
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
@@ -28,6 +29,7 @@ from harness.findings.known import KnownFindings, read_known
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget
 from harness.report.results import RecordError as NoRecordOfACheck
+from harness.report.text import plural
 from harness.session import RunningClock
 from harness.targets import Target
 
@@ -65,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     store = FindingStore(options.out, statements=statements, why=known.why)
     console.print(
         f"rmq-harness fuzz · {', '.join(names)} · profile {profile} · seed {seed} · target {target.uri}"
-        + (f" · going on after {record.programs} programs" if record.programs else "")
+        + (f" · going on after {plural(record.programs, 'program')}" if record.programs else "")
     )
     kinds: list[Kind] = [KINDS[role][name](setting) for name in names]
     try:
@@ -94,7 +96,10 @@ def run(options: argparse.Namespace) -> int:
             kind.close()
     summary = Summary(record, store, known, deviations, ending, fuzzing, strict=options.strict)
     answer = summary.answer(stopwatch.waiting(), options.out)
+    problem = write_page(summary.page(answer, options.out), options.out)
     summary.print(console, answer)
+    if problem:
+        console.print(f"rmq-harness fuzz: {problem}")
     if options.json:
         say_json(answer)
     return int(answer["exit_status"])
@@ -143,10 +148,10 @@ def _known(options: argparse.Namespace, profile: str, role: Role) -> KnownFindin
 def _shown(line: Line, at: Progress) -> None:
     """On a terminal all there is to say; elsewhere a line for each thing that takes long."""
     rate = at.steps / at.seconds if at.seconds else 0.0
-    said = f"{at.kind} · {at.programs} programs, {at.steps} steps, {rate:.0f}/s"
+    said = f"{at.kind} · {plural(at.programs, 'program')}, {plural(at.steps, 'step')}, {rate:.0f}/s"
     if at.goals:
         said += f" · {at.goals - at.missed} of {at.goals} goals"
-    said += f" · {at.findings} findings" + (f", {at.flaky} flaky" if at.flaky else "")
+    said += f" · {plural(at.findings, 'finding')}" + (f", {at.flaky} flaky" if at.flaky else "")
     line.show(said + (f" · {at.doing}" if at.doing else ""))
     if at.doing:
-        line.log(f"  {at.seconds:.0f} s · {at.programs} programs · {at.doing}", always=True)
+        line.log(f"  {at.seconds:.0f} s · {plural(at.programs, 'program')} · {at.doing}", always=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.catalogue import catalogue
+from harness.cli.fuzz_page import causes, level_of, part, shown, tone_of, what_was_cut
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
 from harness.engine.fuzzing import Ending, Fuzzing, KindRecord, Record
 from harness.findings.causes import causes_of
@@ -17,7 +17,9 @@ from harness.findings.experiment import Finding, Flaky
 from harness.findings.known import KnownFindings
 from harness.findings.store import FindingStore
 from harness.program.steps import encode_step
+from harness.report.fuzz_page import Fuzzed
 from harness.report.text import plural, visible
+from harness.version import version
 
 _SHOWN = 20
 """Causes that are printed; the rest is in the folder."""
@@ -84,6 +86,31 @@ class Summary:
             "not_met": self._unmet,
             "out": str(out),
         }
+
+    def page(self, answer: dict[str, Any], out: Path) -> Fuzzed:
+        """All of it, as the page in ``out`` shows it."""
+        record, store = self._record, self._store
+        return Fuzzed(
+            conclusion=answer["conclusion"],
+            exit_status=answer["exit_status"],
+            tone=tone_of(answer["exit_status"]),
+            why=answer["why"],
+            target=record.target,
+            profile=record.profile,
+            seed=record.seed,
+            programs=record.programs,
+            steps=record.steps,
+            seconds=record.seconds,
+            suite=version(),
+            causes=causes(self._failures, out),
+            deviating=causes(self._deviating, out),
+            known=causes(self._known, out),
+            flaky=tuple(shown(one, out) for one in store.flaky),
+            unconfirmed=tuple(shown(one, out) for one in store.unconfirmed.values()),
+            left_out=tuple(self._left_out),
+            remarks=(*self._known_findings.stale, *self._unmet),
+            parts=tuple(map(part, record.kinds)),
+        )
 
     def _status(self) -> tuple[int, str, str]:
         """Exit status, what it is called, and why."""
@@ -173,12 +200,6 @@ class Summary:
         return " · ".join(parts)
 
 
-def level_of(one: Finding | Flaky) -> str:
-    """The level of its statement; what no statement is about must not be."""
-    statement = catalogue().statement(one.signature.statement)
-    return "MUST" if statement is None else statement.level
-
-
 def _told(one: Finding | Flaky) -> dict[str, Any]:
     return {
         "statement": one.signature.statement,
@@ -190,7 +211,7 @@ def _told(one: Finding | Flaky) -> dict[str, Any]:
         "actual": one.violation.actual,
         "also_fails": one.also_fails if isinstance(one, Finding) else (),
         "confirmed": str(one.confirmed),
-        "cut_short": _what_was_cut(one),
+        "cut_short": what_was_cut(one),
         "steps": [encode_step(step) for step in one.program],
         "times": one.times if isinstance(one, Finding) else 1,
         "directory": one.directory,
@@ -209,7 +230,7 @@ def _print_one(console: Console, one: Finding | Flaky) -> None:
         f"     expected   {_cut(one.violation.expected)}\n     actual     {_cut(one.violation.actual)}"
     )
     console.print(f"     confirmed  {one.confirmed}, {plural(len(one.program), 'step')}{where}")
-    if cut := _what_was_cut(one):
+    if cut := what_was_cut(one):
         console.print(f"     cut short  {'; '.join(cut)}")
     if isinstance(one, Finding) and one.also_fails:
         more = len(one.also_fails) - _SHOWN_STATEMENTS
@@ -219,14 +240,6 @@ def _print_one(console: Console, one: Finding | Flaky) -> None:
         console.print(f"     {number:>3}  {visible(encode_step(step))}")
     if len(one.program) > _SHOWN_STEPS:
         console.print(f"     … and {len(one.program) - _SHOWN_STEPS} more")
-
-
-def _what_was_cut(one: Finding | Flaky) -> list[str]:
-    """What there was no time for."""
-    if isinstance(one, Flaky):
-        return []
-    said = ["fewer steps may show it too"] if one.exhausted else []
-    return said + (["no cases were asked what else fails"] if one.unexplained else [])
 
 
 def _print_others(console: Console, word: str, others: Sequence[Finding]) -> None:
@@ -249,7 +262,7 @@ def _print_kind(console: Console, kind: KindRecord) -> None:
     if kind.goals:
         parts.append(f"{reached} of {plural(len(kind.goals), 'goal')} reached")
     if kind.transitions:
-        parts.append(f"{len(kind.transitions)} transitions")
+        parts.append(f"{plural(len(kind.transitions), 'transition')}")
     if kind.late:
         parts.append(f"{plural(kind.late, 'program')} too late to count")
     if kind.deaths:

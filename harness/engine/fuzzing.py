@@ -22,6 +22,7 @@ from harness.findings.deviations import Deviations
 from harness.findings.experiment import Explain, Finding, Flaky, Rate, signature_of
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
+from harness.report.text import plural
 from harness.targets import TargetError
 
 Ending = Literal["done", "interrupted", "died"]
@@ -320,7 +321,9 @@ class _Died(Exception):  # noqa: N818  (control flow)
 
 def _told(found: Finding | Flaky) -> str:
     if isinstance(found, Finding):
-        return f"{found.signature.statement}: confirmed {found.confirmed}, {len(found.program)} steps"
+        return (
+            f"{found.signature.statement}: confirmed {found.confirmed}, {plural(len(found.program), 'step')}"
+        )
     if not found.confirmed.tried:
         return f"{found.signature.statement}: flaky before, not tried again"
     return f"{found.signature.statement}: showed {found.confirmed} times, flaky"

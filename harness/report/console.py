@@ -23,7 +23,7 @@ from harness.report.console_lines import Lines
 from harness.report.console_wrong import VERDICT_STYLES, first_of, print_remarks, print_wrong
 from harness.report.progress import Standing
 from harness.report.results import CaseResult, Run, RunEnd, RunHeader, Verdict
-from harness.report.text import class_line, clock_words, counted, not_again, seconds, tally, visible
+from harness.report.text import class_line, clock_words, counted, not_again, plural, seconds, tally, visible
 from harness.report.verdicts import Conclusion, Summary, count, summarize
 
 _STYLES = {
@@ -159,7 +159,7 @@ class Console:
         self._lines.line("")
         self._lines.line(
             f"{counted(len(seen), Verdict.QUIRK)} of {visible(self._header.server)}, "
-            f"of {len(self._header.cases)} cases",
+            f"of {plural(len(self._header.cases), 'case')}",
             VERDICT_STYLES[Verdict.QUIRK],
         )
         seen.sort(key=lambda result: names.index(result.quirk))
@@ -178,7 +178,7 @@ class Console:
     def _stale(self, summary: Summary) -> None:
         if summary.stale:
             self._lines.line("")
-            count = "1 stale entry" if len(summary.stale) == 1 else f"{len(summary.stale)} stale entries"
+            count = plural(len(summary.stale), "stale entry", "stale entries")
             self._lines.line(f"{count} of the baseline {visible(self._header.baseline)}", "bold red")
         for line in summary.stale:
             self._lines.wrapped(visible(line), indent="    ", first="✘ ")

@@ -5,7 +5,7 @@ Facts that a target chose pass through :class:`harness.report.console_lines.Line
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from rich.text import Text
@@ -21,7 +21,7 @@ from harness.report.cause_words import (
 )
 from harness.report.console_lines import Lines
 from harness.report.results import CaseResult, Failure, FieldLine, Run, RunHeader, Verdict
-from harness.report.text import counted, cut, difference, fixed, plural, source_line, visible
+from harness.report.text import counted, cut, difference, fixed, plural, shortened, source_line, visible
 
 VERDICT_STYLES: Final = {
     Verdict.PASS: "green",
@@ -102,16 +102,14 @@ def _sent(lines: Lines, one: Failure | Explained) -> None:
 
 def _parts(lines: Lines, label: str, parts: Iterable[str]) -> None:
     for number, part in enumerate(parts):
-        middle = "" if len(part) <= _PART else f" …({len(part) - _PART} more characters)… "
-        shown = part[: _PART * 2 // 3] + middle + part[-_PART // 3 :] if middle else part
-        lines.fact("" if number else label, shown)
+        lines.fact("" if number else label, shortened(part, _PART))
 
 
-def _other_causes(lines: Lines, others: Iterable[Explained]) -> None:
-    for number, one in enumerate(others):
-        if not number:
-            lines.line("")
-            lines.line("The other causes in short; the report shows the exchange of each:", "bold")
+def _other_causes(lines: Lines, others: Sequence[Explained]) -> None:
+    if others:
+        lines.line("")
+        lines.line(f"{plural(len(others), 'more cause')} in short; the report shows each exchange:", "bold")
+    for one in others:
         lines.wrapped(f"{one.number}  {visible(one.title)}: {holds_back(one)}", indent="    ")
 
 
@@ -119,7 +117,7 @@ def _in_short(lines: Lines, failed: list[CaseResult]) -> None:
     """A line for each failure; what does not fit on it is in the report."""
     if failed:
         lines.line("")
-        lines.line(f"All {plural(len(failed), 'failure')} in short; the report has them in full:", "bold")
+        lines.line(f"{plural(len(failed), 'failure')} in short; details are in the report:", "bold")
     for result in failed:
         what = difference(result.failure, _SHORT) if result.failure is not None else result.reason
         lines.line(cut(f"  ✘ {result.case}: {visible(what)}", lines.width))
@@ -198,7 +196,7 @@ def print_remarks(lines: Lines, run: Run) -> None:
             continue
         lines.line("")
         style = VERDICT_STYLES.get(verdict, "bold")
-        head = f"{counted(len(results), verdict)}, of {len(run.header.cases)} cases"
+        head = f"{counted(len(results), verdict)}, of {plural(len(run.header.cases), 'case')}"
         if verdict is Verdict.DEVIATES and len(results) <= _IN_FULL:
             lines.line(head, style)
             _in_full(lines, run.header, results)

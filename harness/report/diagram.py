@@ -84,8 +84,8 @@ def sequence_diagram(
 ) -> Markup:
     """The diagram; ``decisive`` is the number of the event to mark, ``about`` is written below it.
 
-    With ``style`` false the page must hold `diagram.css` once; with it the SVG can be a file of its own, for
-    which ``title`` is the head.
+    With ``style`` false the page must hold `palette.css` and `diagram.css` once; with it the SVG can be a
+    file of its own, for which ``title`` is the head.
     """
     everything = moments(events)
     rows = _cut(_fold(everything, decisive), decisive, len(everything))

@@ -95,6 +95,20 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
         return {0: "pass", 1: "fail"}.get(self.exit_status, "blocked")
 
     @property
+    def counts(self) -> list[tuple[int, str, str]]:
+        """How many of each, in words, with the verdict whose colour they have."""
+        rows = (
+            (len(self.causes), ("cause", "causes"), "fail"),
+            (len(self.deaths), ("death", "deaths"), "fail"),
+            (len(self.quirks), ("quirk seen", "quirks seen"), "quirk"),
+            (len(self.releases), ("difference between releases", "differences between releases"), "observed"),
+            (self.unrepeated, ("did not show again", "did not show again"), "flaky"),
+        )
+        return [
+            (number, words[number != 1], tone) for number, words, tone in rows if number or tone != "flaky"
+        ]
+
+    @property
     def written(self) -> int:
         """Findings that have a folder."""
         return len(self.deaths) + sum(bool(one.folder) for cause in self.causes for one in cause.examples)

@@ -22,24 +22,10 @@ from harness.report.diagram import sequence_diagram
 from harness.report.hexdump import Dump, hexdump
 from harness.report.results import CaseResult, Failure, Run, RunHeader, StatementSummary, Verdict
 from harness.report.templating import filled
-from harness.report.text import VERDICT_HELP, clock_words, seconds
-from harness.report.verdicts import Conclusion, gravest, summarize
+from harness.report.text import VERDICT_HELP, clock_words, counted, seconds
+from harness.report.verdicts import Conclusion, Counts, gravest, summarize
 from harness.trace import Trace
 
-SIGNS = {
-    Verdict.PASS: "✔",
-    Verdict.FAIL: "✘",
-    Verdict.XFAIL: "⊘",
-    Verdict.XPASS: "✘",
-    Verdict.QUIRK: "≠",
-    Verdict.DEVIATES: "≈",
-    Verdict.OBSERVED: "○",
-    Verdict.UNSUPPORTED: "–",
-    Verdict.LATER: "◌",
-    Verdict.BLOCKED: "■",
-    Verdict.FLAKY: "∿",
-    Verdict.ERROR: "!",
-}
 _TONES = {
     Conclusion.CONFORMANT: "pass",
     Conclusion.EXCEPT_KNOWN: "xfail",
@@ -49,12 +35,10 @@ _TONES = {
     Conclusion.ERROR: "error",
     Conclusion.INTERRUPTED: "blocked",
 }
+_DECIDE = (Verdict.FAIL, Verdict.XPASS, Verdict.ERROR, Verdict.BLOCKED, Verdict.FLAKY)
+"""Verdicts that keep a run from being conformant."""
 _ORDER = (
-    Verdict.FAIL,
-    Verdict.XPASS,
-    Verdict.ERROR,
-    Verdict.BLOCKED,
-    Verdict.FLAKY,
+    *_DECIDE,
     Verdict.XFAIL,
     Verdict.QUIRK,
     Verdict.DEVIATES,
@@ -74,6 +58,11 @@ class _Section(msgspec.Struct, frozen=True):
     together: dict[str, list[CaseResult]]
     """The others, by their reason."""
     total: int
+
+    @property
+    def decides(self) -> bool:
+        """Whether they keep the run from being conformant."""
+        return self.verdict in _DECIDE
 
 
 class _Coverage(msgspec.Struct, frozen=True):
@@ -105,16 +94,24 @@ def render(run: Run, traces: Mapping[str, Trace] | None = None) -> str:
         tone=_TONES[summary.conclusion],
         about=_present(header.target, header.description, header.rules, clock_words(header)),
         origin=_origin(run),
+        counts=_counts(summary.cases),
+        held=summary.cases.holding == summary.cases.total,
         sections=[one for verdict in _ORDER if (one := _section(run, verdict)).total],
         missing=[case.name for case in header.cases if case.name not in done],
         done=done,
         coverage=_coverage(run),
-        signs=SIGNS,
         help=VERDICT_HELP,
         verdicts=list(Verdict),
         dump=_dump,
         drawing=drawing,
     )
+
+
+def _counts(cases: Counts) -> list[tuple[int, str, str]]:
+    """How many cases came to what, in words, with the class of each."""
+    shown = [one for one in Verdict if cases[one] or one in (Verdict.PASS, Verdict.FAIL)]
+    counts = [(cases[one], counted(cases[one], one).partition(" ")[2], one.value) for one in shown]
+    return [*counts, *([(cases.not_run, "not run", "not-run")] if cases.not_run else [])]
 
 
 def _section(run: Run, verdict: Verdict) -> _Section:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from harness.report.html import SIGNS
 from harness.report.matrix import NOT_RUN, Change, Column, Matrix, Row, Tally, merged
 from harness.report.results import ROLE_NAMES, Verdict
 from harness.report.templating import filled, filled_markdown
-from harness.report.text import VERDICT_HELP, verdict_words, visible
+from harness.report.text import SIGNS, VERDICT_HELP, cut, verdict_words, visible
 
 FILES = {"html": "matrix.html", "markdown": "matrix.md", "json": "matrix.json"}
 SCHEMA = 1
-_MARKS: dict[str, str] = {**{one.value: sign for one, sign in SIGNS.items()}, NOT_RUN: "…", "": ""}
+_MARKS: dict[str, str] = {**SIGNS, NOT_RUN: SIGNS["not-run"], "": ""}
 _LONGEST = 160
 
 
@@ -57,7 +56,8 @@ def render_html(found: Matrix, command: Sequence[str] = ()) -> str:
             (name, len(list(some)))
             for name, some in groupby(found.columns, lambda one: one.group or "others")
         ],
-        tip=_tip,
+        said=lambda some: _grouped(found.columns, map(_parts, some)),
+        answers=lambda row: _grouped(found.columns, (_answer(row, at) for at in range(len(row.states)))),
         marks=_MARKS,
     )
 
@@ -87,7 +87,6 @@ def _shared(found: Matrix, command: Sequence[str]) -> dict[str, object]:
         "legend": [
             (_MARKS[one], verdict_words(one), VERDICT_HELP[one]) for one in Verdict if _occurs(found, one)
         ],
-        "parts": _parts,
     }
 
 
@@ -125,8 +124,8 @@ def _cell(tally: Tally) -> str:
 
 
 def _parts(tally: Tally) -> str:
-    """``38 of 41 hold, 1 fails, 2 quirks``."""
-    words = [f"{tally.held} of {tally.of} hold"]
+    """``38 of 41 hold, 1 failed, 2 with a quirk``; empty where nothing applies."""
+    words = [f"{tally.held} of {tally.of} hold"] if tally.of else []
     for number, name in (
         (tally.failed, "failed"),
         (tally.quirks, "with a quirk"),
@@ -138,14 +137,20 @@ def _parts(tally: Tally) -> str:
     return ", ".join(words)
 
 
-def _tip(column: Column, row: Row, number: int) -> str:
-    """What a cell says when it is pointed at."""
+def _answer(row: Row, number: int) -> str:
+    """What a target made of a statement, and what it did where that was wrong; empty where not asked."""
     state, failure = row.states[number], row.failures[number]
-    words = f"{column.name}: {verdict_words(state) if state != NOT_RUN else state}"
-    if failure is None:
-        return words
-    actual = visible(failure.actual)
-    return f"{words}: {actual if len(actual) <= _LONGEST else actual[:_LONGEST] + '…'}"
+    words = verdict_words(state) if state and state != NOT_RUN else state
+    return words if failure is None else f"{words}: {cut(visible(failure.actual), _LONGEST)}"
+
+
+def _grouped(columns: Sequence[Column], said: Iterable[str]) -> list[tuple[str, list[str]]]:
+    """What is said of columns, each once, with the names of those that it is true of."""
+    names: dict[str, list[str]] = {}
+    for column, words in zip(columns, said, strict=True):
+        if words:
+            names.setdefault(words, []).append(column.name)
+    return list(names.items())
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

@@ -71,10 +71,12 @@ def _environment() -> jinja2.Environment:
         deed=cause_words.deed_text,
         request_line=cause_words.request_line,
         deed_lines=cause_words.deed_lines,
+        shortened=text.shortened,
         source_line=text.source_line,
         source_link=md.source_link,
         span=md.span,
     )
+    environment.globals.update(signs=text.SIGNS)
     return environment
 
 

@@ -12,6 +12,9 @@ from harness.trace import LINE_BREAK
 if TYPE_CHECKING:
     from harness.report.verdicts import Summary
 
+_LONGEST = 3_000
+"""Characters of a text on a page; the trace has all."""
+
 _WORDS = {
     Verdict.PASS: ("passed", "passed"),
     Verdict.FAIL: ("failed", "failed"),
@@ -38,9 +41,17 @@ def verdict_words(verdict: str) -> str:
     return _WORDS[Verdict(verdict)][0]
 
 
-def plural(number: int, noun: str) -> str:
-    """``1 run``, ``2,000 runs``."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def plural(number: int, noun: str, several: str = "") -> str:
+    """``1 run``, ``2,000 runs``; ``several`` is the plural of a noun that takes no s."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"
+
+
+def shortened(value: str, longest: int = _LONGEST) -> str:
+    """The text without its middle where it is longer than that, which says how much is left out."""
+    more = len(value) - longest
+    if more <= 0:
+        return value
+    return f"{value[: longest * 2 // 3]} …({more:,} more characters)… {value[-(longest // 3) :]}"
 
 
 VERDICT_HELP = {
@@ -57,6 +68,23 @@ VERDICT_HELP = {
     Verdict.FLAKY: "failed once and did not fail again",
     Verdict.ERROR: "the harness itself failed; nothing is said about the target",
 }
+
+SIGNS: dict[str, str] = {
+    Verdict.PASS: "✔",
+    Verdict.FAIL: "✘",
+    Verdict.XFAIL: "⊘",
+    Verdict.XPASS: "✘",
+    Verdict.QUIRK: "≠",
+    Verdict.DEVIATES: "≈",
+    Verdict.OBSERVED: "○",
+    Verdict.UNSUPPORTED: "–",
+    Verdict.LATER: "◌",
+    Verdict.BLOCKED: "■",
+    Verdict.FLAKY: "∿",
+    Verdict.ERROR: "!",
+    "not-run": "…",
+}
+"""What stands beside the colour of each verdict, and of what was not run."""
 
 _ALWAYS = (Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED)
 

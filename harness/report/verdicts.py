@@ -250,21 +250,20 @@ def exit_status(
     outside of any case; ``stale_entries`` of the baseline have expired or name nothing; ``stale_quirks`` is
     how many quirks a strict run should have seen and did not. Usage errors (3) never get as far as a run.
     """
-    of = f"of {cases.total}"
+    of = f"of {plural(cases.total, 'case')}"
     if interrupted:
-        return 130, f"interrupted after {cases.done} {of} cases"
+        return 130, f"interrupted after {cases.done} {of}"
     if trouble:
         return 4, trouble
     if cases[Verdict.ERROR]:
-        return 4, f"the harness failed in {cases[Verdict.ERROR]} {of} cases"
+        return 4, f"the harness failed in {cases[Verdict.ERROR]} {of}"
     broken = [
-        f"{cases[verdict]} {of} cases {words}"
+        f"{cases[verdict]} {of} {words}"
         for verdict, words in ((Verdict.FAIL, "failed"), (Verdict.XPASS, "passed against the baseline"))
         if cases[verdict]
     ]
     if stale_entries:
-        entries = "1 entry" if stale_entries == 1 else f"{stale_entries} entries"
-        broken.append(f"{entries} of the baseline stale")
+        broken.append(f"{plural(stale_entries, 'stale entry', 'stale entries')} of the baseline")
     if stale_quirks:
         broken.append(f"{plural(stale_quirks, 'quirk')} not seen any more")
     if broken:
@@ -272,7 +271,7 @@ def exit_status(
     if not cases.total:
         return 2, "no case was selected"
     open_ends = [
-        f"{number} {of} cases {words}"
+        f"{number} {of} {words}"
         for number, words in (
             (cases[Verdict.BLOCKED], "blocked"),
             (cases[Verdict.FLAKY], "flaky"),
@@ -284,10 +283,11 @@ def exit_status(
         return 2, ", ".join(open_ends)
     if not cases.measured:
         idle = [counted(cases[one], one) for one in (Verdict.UNSUPPORTED, Verdict.LATER) if cases[one]]
-        return 2, f"nothing was measured: {', '.join(idle)}, {of} cases"
+        return 2, f"nothing was measured: {', '.join(idle)}, {of}"
     if not complete:
         return 2, "the record of the run is incomplete"
-    why = f"{cases.measured} {of} cases measured, none of them fails"
+    known = " that the baseline does not excuse" if cases[Verdict.XFAIL] else ""
+    why = f"{cases.measured} {of} measured, no failure{known}"
     if cases[Verdict.QUIRK]:
         why += f"; in {cases[Verdict.QUIRK]} of them a quirk was seen that is known by name"
     return 0, why

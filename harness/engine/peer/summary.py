@@ -14,14 +14,15 @@ from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Time
 from harness.program.steps import TITLES
 from harness.report.diff_page import Cause, Comparison, Death, Explained, Shown
+from harness.report.text import plural
 from harness.version import version
 
 _REMARKS = (
-    ("unrepeated", "divergences that did not show again"),
-    ("repeated", "rounds repeated because a clock ran ahead or servers were not quiet"),
-    ("given_up", "rounds given up"),
-    ("left_out", "rounds left out: minutes of real time, or no new servers to be had"),
-    ("restarted", "rounds with new servers"),
+    ("unrepeated", "divergence", "that did not show again"),
+    ("repeated", "round", "repeated because a clock ran ahead or servers were not quiet"),
+    ("given_up", "round", "given up"),
+    ("left_out", "round", "left out: minutes of real time, or no new servers to be had"),
+    ("restarted", "round", "with new servers"),
 )
 
 
@@ -73,8 +74,8 @@ def summary_of(
         more=seen[NOT_LOOKED_INTO],
         unrepeated=sum(entry.unrepeated for entry in entries),
         remarks=tuple(
-            f"{number} {text}"
-            for name, text in _REMARKS
+            f"{plural(number, noun)} {text}"
+            for name, noun, text in _REMARKS
             if (number := sum(getattr(entry, name) for entry in entries))
         ),
         unasked=tuple(_unasked(kinds, head.profile)),

@@ -20,6 +20,8 @@ _HUNTED = 60
 _ROW = 0.34
 _SERIES = len(LINES)
 _LABEL, _SHORT = 74, 26
+_SCALE = (0.01, 0.1, 0.25, 0.5, 1.0)
+"""Shares that the key of a grid shows."""
 
 
 class Drawn(msgspec.Struct, frozen=True):
@@ -139,8 +141,8 @@ def saturation(rows: Sequence[Row], states: Sequence[Row]) -> Drawn | None:
             below.plot(*_columns(actual), mark, color=colour, markerfacecolor="none", label="found")
         above.set_ylabel("distinct states")
         above.set_ylim(bottom=0)
-        above.legend(loc="lower right", fontsize=8)
-        below.set_ylabel("new states per run")
+        figure.legend(*above.get_legend_handles_labels(), loc="outside upper left", ncols=2, fontsize=8)
+        below.set_ylabel("new states per run (log)")
         below.set_xlabel("runs   (below: line is the estimate, marks are what the next runs found)")
         if any(row["expected_new"] or row["actual_new"] for key in shown for row in groups[key]):
             below.set_yscale("log")
@@ -185,11 +187,12 @@ def latency(rows: Sequence[Row]) -> Drawn | None:
                 axes.plot(middle, values, line, marker=mark, color=colour, label=name)
             axes.set_title(f"{_cut(target)} · {count(sum(row['steps'] for row in series))} steps")
             axes.set_yscale("log")
+            axes.set_ylabel("answer time (log)")
             axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: micros(value)))
             axes.yaxis.set_minor_formatter(NullFormatter())
             axes.grid(axis="y")
         panels[0].legend(ncols=3, fontsize=8, loc="upper right", bbox_to_anchor=(1.0, 1.18))
-        panels[-1].set_xlabel("step of the run   (shaded: steps with injected faults, darker for more)")
+        panels[-1].set_xlabel("step of the run   (shaded: steps with injected faults, stronger for more)")
         panels[-1].set_xlim(left=0)
 
     figure = draw("latency", "Latency over a run, faults shaded", 0.6 + 1.7 * len(shown), paint)
@@ -210,17 +213,14 @@ def followers(rows: Sequence[Row]) -> Drawn | None:
     def paint(figure: Any) -> None:
         axes = figure.subplots()
         for (first, then), times in sorted(pairs.items()):
-            part = times / begun[first]
             box = (names.index(then) - 0.5, names.index(first) - 0.5)
-            axes.add_patch(
-                _box(box, colour=COLOURS.info, alpha=round(min(1.0, 0.06 + 0.94 * math.sqrt(part)), 3))
-            )
+            axes.add_patch(_box(box, colour=COLOURS.info, alpha=_strength(times / begun[first])))
         never = [(first, then) for first in names for then in names if (first, then) not in pairs]
         axes.plot(
             [names.index(then) for _, then in never],
             [names.index(first) for first, _ in never],
             "x",
-            color=COLOURS.line,
+            color=COLOURS.soft,
             markersize=3,
             linewidth=0,
         )
@@ -233,6 +233,9 @@ def followers(rows: Sequence[Row]) -> Drawn | None:
         axes.set_ylabel("step (count)")
         for side in ("left", "bottom"):
             axes.spines[side].set_visible(False)
+        scale = [_box((0, 0), colour=COLOURS.info, alpha=_strength(part)) for part in _SCALE]
+        shares = [percent(part) for part in _SCALE]
+        figure.legend(scale, shares, title="share of next steps", loc="outside upper left", ncols=len(_SCALE))
 
     return Drawn(draw("followers", "Transitions between steps", 2.4 + 0.17 * len(names), paint))
 
@@ -302,6 +305,11 @@ def _rows_of(axes: Any, rows: int, label: str) -> None:
 
 def _box(corner: tuple[float, float], *, colour: str, alpha: float) -> Any:
     return Rectangle(corner, 1, 1, facecolor=colour, alpha=alpha, linewidth=0)
+
+
+def _strength(part: float) -> float:
+    """How strong the colour of a share is: its square root, so that small shares can be told apart."""
+    return round(min(1.0, 0.06 + 0.94 * math.sqrt(part)), 3)
 
 
 def _columns(pairs: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:

@@ -13,21 +13,9 @@
       row.hidden = !ok;
       count += ok ? 1 : 0;
     });
-    shown.textContent = count + " of " + rows.length + " cases shown";
+    shown.textContent = count + " of " + rows.length + (rows.length === 1 ? " case" : " cases") + " shown";
   }
   words.addEventListener("input", apply);
   verdict.addEventListener("change", apply);
   apply();
-  function reveal() {
-    var id = decodeURIComponent(location.hash.slice(1));
-    var found = id && document.getElementById(id);
-    if (!found) { return; }
-    if (found.closest("details")) { found.closest("details").open = true; }
-    found.scrollIntoView();
-  }
-  window.addEventListener("hashchange", reveal);
-  reveal();
-  window.addEventListener("beforeprint", function () {
-    document.querySelectorAll("details").forEach(function (one) { one.open = true; });
-  });
 })();

@@ -67,7 +67,7 @@ def test_an_entry_that_has_expired_or_names_nothing_fails_the_run(
     assert status == 1
     assert "2 stale entries of the baseline" in out
     result = json.loads((tmp_path / "out" / "result.json").read_text())
-    assert result["why"] == "2 entries of the baseline stale"
+    assert result["why"] == "2 stale entries of the baseline"
     assert len(result["baseline"]["stale"]) == 2
     junit = ElementTree.parse(tmp_path / "out" / "junit.xml")
     assert [one.attrib["type"] for one in junit.iter("failure")] == ["stale"]

@@ -5,13 +5,15 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("matplotlib", reason="needs the extra spark: make .venv/.spark")
 
+import browser
 import page_samples as samples
-from pages import Page
+from pages import Page, mistakes_of, style_of
 
 from harness.catalogue import catalogue
 from harness.mining.page import plots
@@ -71,6 +73,19 @@ def test_it_is_well_formed_and_loads_nothing(page: str) -> None:
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
 
 
+def test_it_is_valid(page: str) -> None:
+    assert mistakes_of(page) == []
+
+
+@browser.needed
+def test_it_is_whole_on_a_phone_and_for_a_keyboard(tmp_path: Path) -> None:
+    pages = {made.__name__: page_of(made) for made in SAMPLES}
+    for name, seen in browser.measured(pages, tmp_path).items():
+        assert seen.beyond == 0, (name, seen.widest)
+        assert seen.rules == style_of(pages[name]).count("{")
+        assert seen.unmarked == []
+
+
 def test_ids_are_unique_and_links_lead_somewhere(page: str) -> None:
     parsed = Page(page)
     ids = parsed.attributes("id")
@@ -98,7 +113,7 @@ def test_the_first_screen_answers_the_four_questions() -> None:
     page = page_of(samples.failing)
     said = text_of(page, "header")
     assert said.startswith("4 findings in 14,000 runs")
-    assert "12,902 passed 1,086 failed 11 named quirks 1 flaky of 14,000 runs" in said
+    assert "✔ 12,902 passed ✘ 1,086 failed ≠ 11 named quirks ∿ 1 flaky of 14,000 runs" in said
     first = (
         "Within one broker name an address MUST be listed under one id only, that of its latest registration."
     )

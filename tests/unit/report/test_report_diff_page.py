@@ -87,7 +87,7 @@ def test_causes_come_first_and_what_is_explained_is_folded() -> None:
     places = [page.index(text) for text in ("the first cause", "the second", "quirk.some", "time passes")]
     assert places == sorted(places)
     folded = page[: page.index("a release difference")]
-    assert folded.rindex("<details>") > folded.rindex("open>")
+    assert folded.rindex('<details class="part">') > folded.rindex("open>")
     assert "3 answers of 1,200 steps, 5 more answers behind it" in page
     assert "3 findings with a folder of their own; 2 more examples" in page
 
