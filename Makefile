@@ -83,7 +83,7 @@ SOURCE := out/site-source
 site: $(SPARK)
 	rm -rf $(SOURCE) out/site
 	mkdir -p $(SOURCE)/specs
-	ln -s ../../docs ../../README.md ../../ARCHITECTURE.md ../../CONTRIBUTING.md $(SOURCE)
+	ln -s ../../docs $(foreach page,README ARCHITECTURE CONTRIBUTING CHANGELOG SECURITY,../../$(page).md) $(SOURCE)
 	ln -s ../../ci/site/site.css ../../ci/site/iframe-worker.js $(SOURCE)
 	ln -s ../../../specs/rendered $(SOURCE)/specs/rendered
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --config-file ci/site/mkdocs.yml

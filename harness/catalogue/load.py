@@ -197,8 +197,10 @@ def load_messages(specs: Path) -> Messages:
 
 
 def _sources(specs: Path, problems: list[CatalogueError]) -> Sources:
-    data = checked(specs / "sources.yaml", specs, "sources", problems)
-    return msgspec.convert(data or {}, Sources)
+    data = checked(specs / "sources.yaml", specs, "sources", problems) or {}
+    lines = specs / "lines.yaml"
+    known = checked(lines, specs, "lines", problems) if lines.exists() else None
+    return msgspec.convert({**data, "lines": known or {}}, Sources)
 
 
 def _named(

@@ -15,6 +15,8 @@ class Source(msgspec.Struct, frozen=True):
     tag: str
     path: str
     method: str | None = None
+    line: int | None = None
+    """Where its first method begins, if that is known."""
 
     def __str__(self) -> str:
         """`RouteInfoManager#registerBroker (rocketmq-all-5.3.3)`."""
@@ -31,16 +33,25 @@ class Source(msgspec.Struct, frozen=True):
         return f"{self.name}#{self.method.replace(', ', ', #')}" if self.method else self.name
 
     @property
+    def methods(self) -> tuple[str, ...]:
+        """`("registerBroker", "scan")`."""
+        return tuple(self.method.split(", ")) if self.method else ()
+
+    @property
     def version(self) -> str:
         """`5.3.3`."""
         return self.tag.rpartition("-")[2]
 
 
 class Sources(msgspec.Struct, frozen=True):
-    """The tag of a version, and the file of each class; by the first version that has it, where it moved."""
+    """The tag of a version, and the file of each class; by the first version that has it, where it moved.
+
+    `lines`: where methods begin, by tag and class, as far as that was written down.
+    """
 
     tag: str = "{version}"
     classes: dict[str, str | dict[str, str]] = {}
+    lines: dict[str, dict[str, dict[str, int]]] = {}
 
     def named(self, texts: Sequence[str]) -> tuple[Source, ...]:
         """The places that texts like `RouteInfoManager#registerBroker (4.9.8, 5.3.3)` name.
@@ -54,7 +65,9 @@ class Sources(msgspec.Struct, frozen=True):
         place, _, versions = text.removesuffix(")").partition(" (")
         name, _, methods = place.partition("#")
         for version in versions.split(", "):
-            yield Source(self.tag.format(version=version), self._path(name, version), methods or None)
+            tag = self.tag.format(version=version)
+            line = self.lines.get(tag, {}).get(name, {}).get(methods.split(", ")[0])
+            yield Source(tag, self._path(name, version), methods or None, line)
 
     def _path(self, name: str, version: str) -> str:
         path = self.classes[name]

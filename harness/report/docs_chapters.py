@@ -109,4 +109,5 @@ def _urls(statements: Sequence[Statement]) -> dict[str, str]:
 
 
 def _label(source: Source) -> str:
-    return f"{source.name} {source.version}"
+    method = f"#{source.methods[0]}" if source.methods else ""
+    return f"{source.name}{method} {source.version}"

@@ -55,8 +55,9 @@ def source_link(source: Source) -> str:
 
 
 def source_url(source: Source) -> str:
-    """The address of the file in Apache's repository."""
-    return f"{_REPOSITORY}/blob/{source.tag}/{source.path}"
+    """The address of the place in Apache's repository: of the line, if it is known."""
+    line = f"#L{source.line}" if source.line else ""
+    return f"{_REPOSITORY}/blob/{source.tag}/{source.path}{line}"
 
 
 def issue(name: str) -> str:
