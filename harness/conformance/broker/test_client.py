@@ -370,10 +370,11 @@ def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
 
 
 def checked(bk: BrokerSession, **subscription: Any) -> Exchange:
-    """CHECK_CLIENT_CONFIG (46) for a subscription with these members."""
+    """CHECK_CLIENT_CONFIG (46) for a subscription with these members, but for those that are None."""
     said: dict[str, Any] = {"clientId": "Verbraucher-Ä", "group": "Gruppe-Ä"}
     if subscription:
-        said["subscriptionData"] = {**consuming("", ["Thema-Ä"])["subscriptionDataSet"][0], **subscription}
+        whole = {**consuming("", ["Thema-Ä"])["subscriptionDataSet"][0], **subscription}
+        said["subscriptionData"] = {name: value for name, value in whole.items() if value is not None}
     return bk.call(RequestCode.CHECK_CLIENT_CONFIG, None, msgspec.json.encode(said))
 
 
