@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from harness.cli.fuzz_page import causes, level_of, part, shown, tone_of, what_was_cut
+from harness.cli.fuzz_page import PAGE, causes, level_of, part, shown, tone_of, what_was_cut
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
 from harness.engine.fuzzing import Ending, Fuzzing, KindRecord, Record
 from harness.findings.causes import causes_of
@@ -176,7 +176,7 @@ class Summary:
             console.print(f"\n{visible(answer['why'], keep_lines=True)}")
         console.print(
             f"\n{self._totals(len(causes))}          "
-            f"{answer['conclusion']}, exit {answer['exit_status']} · {answer['out']}"
+            f"{answer['conclusion']}, exit {answer['exit_status']} · {Path(answer['out']) / PAGE}"
         )
 
     def _totals(self, causes: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,10 @@ def test_a_mutant_is_found_and_kept(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert answer["findings"][0]["confirmed"] == "3 of 3"
     assert answer["findings"][0]["also_fails"][0].startswith("ns.lease.")
     assert (Path(answer["findings"][0]["directory"]) / "program.jsonl").exists()
+    page = (out / "report.html").read_text(encoding="utf-8")
+    linked = re.findall(r'href="(findings/[^"]+)"', page)
+    assert len(linked) == len(answer["findings"])
+    assert all((out / one).is_file() for one in linked)
 
 
 def test_missed_goals_are_inconclusive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -53,7 +53,7 @@ RUN = Comparison(
     deaths=(Death(words="at step 3: A: the target died", folder="findings/dead"),),
     more=2,
     unrepeated=1,
-    remarks=("1 divergences that did not show again",),
+    remarks=("1 divergence that did not show again",),
     unasked=("time passes",),
     avoided=("REGISTER_BROKER (103), one-way",),
 )
