@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
-from harness.wire.fastjson import ParseError, document, parse
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, WireError
+from harness.wire.bodies import ConsumerData, Heartbeat, NullBodyError, Subscription, SubscriptionCheck
+from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
@@ -116,15 +116,15 @@ class Clients(Part):
 
     def kind_of_filter(self, command: Command) -> str | None:
         """The type of the expression that a client wants to have checked; None: there is none."""
-        if not command.body and self.profile.v5:
-            return None
         try:
-            body = parse(command.body)
-        except ParseError as problem:
-            raise RefusedError(f"the body is no JSON: {problem}") from problem
-        subscription = body.get("subscriptionData") if isinstance(body, dict) else None
-        kind = subscription.get("expressionType") if isinstance(subscription, dict) else None
-        return None if kind is None else str(kind)
+            wanted = SubscriptionCheck.decode(command.body).subscription_data
+        except NullBodyError:
+            if not self.profile.v5:
+                raise RefusedError("there is no body") from None
+            wanted = None
+        except WireError as problem:
+            raise RefusedError(f"the body cannot be read: {problem}") from problem
+        return wanted.expression_type if wanted else None
 
     def fingerprint_changed(self, group: str, fingerprint: int) -> bool:
         """Whether a group's last heartbeat had another fingerprint, whichever client sent it."""

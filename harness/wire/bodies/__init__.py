@@ -6,7 +6,13 @@ aside).
 
 from __future__ import annotations
 
-from harness.wire.bodies.broker.heartbeat import ConsumerData, Heartbeat, ProducerData, Subscription
+from harness.wire.bodies.broker.heartbeat import (
+    ConsumerData,
+    Heartbeat,
+    ProducerData,
+    Subscription,
+    SubscriptionCheck,
+)
 from harness.wire.bodies.broker.locks import LockedQueues, LockRequest, MessageQueue
 from harness.wire.bodies.broker.pop import (
     AssignmentQuestion,
@@ -81,6 +87,7 @@ __all__ = [
     "RequestModes",
     "StoredQueue",
     "Subscription",
+    "SubscriptionCheck",
     "SubscriptionGroup",
     "SubscriptionGroupTable",
     "TopicConfig",

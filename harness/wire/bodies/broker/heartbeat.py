@@ -1,6 +1,6 @@
 """Heartbeat: who a client is, for which groups it produces and consumes, and what these subscribe to.
 
-Body of HEART_BEAT (34).
+Bodies of HEART_BEAT (34) and CHECK_CLIENT_CONFIG (46).
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ import msgspec
 
 from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, strings, without_none
 from harness.wire.fastjson import Engine, Node, document
-from harness.wire.fastjson.coerce import as_boolean, as_enum, as_int32, as_int64, as_string, members
+from harness.wire.fastjson.coerce import (
+    CoercionError,
+    as_boolean,
+    as_enum,
+    as_int32,
+    as_int64,
+    as_string,
+    members,
+)
 from harness.wire.integers import Int32, Int64
 
 CONSUME_TYPES: Final = ("CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP")
@@ -122,7 +130,7 @@ def read_subscription(node: Node) -> Subscription:
             "expressionType": as_string,
             "subString": as_string,
             "subVersion": as_int64,
-            "tagsSet": strings,
+            "tagsSet": _tags,
             "topic": as_string,
         },
     )
@@ -135,6 +143,13 @@ def read_subscription(node: Node) -> Subscription:
         tags_set=found.get("tagsSet") or [],
         topic=found.get("topic"),
     )
+
+
+def _tags(node: Node) -> list[str] | None:
+    """A set, unlike a list, is never one object."""
+    if node.kind == "object":
+        raise CoercionError("object instead of a set", node)
+    return strings(node)
 
 
 def _read_consumer(node: Node) -> ConsumerData:
@@ -181,3 +196,27 @@ def _read(node: Node) -> Heartbeat:
         producer_data_set=listed(found, "producerDataSet", node),
         without_sub=found.get("withoutSub"),
     )
+
+
+class SubscriptionCheck(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """CheckClientRequestBody: a subscription that a client wants to have checked, or none."""
+
+    client_id: str | None = None
+    group: str | None = None
+    subscription_data: Subscription | None = None
+
+    @classmethod
+    def decode(cls, data: bytes) -> SubscriptionCheck:
+        """Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, msgspec.json.Decoder(cls).decode, _read_check, "replace", "fastjson")
+
+
+def _read_check(node: Node) -> SubscriptionCheck:
+    found = members(node, {"clientId": as_string, "group": as_string, "subscriptionData": _checked})
+    return SubscriptionCheck(found.get("clientId"), found.get("group"), found.get("subscriptionData"))
+
+
+def _checked(node: Node) -> Subscription | None:
+    """Empty text and an empty list are none."""
+    is_empty = node.value == "" or (node.kind == "array" and not node.elements)
+    return None if is_empty or node.kind == "null" else read_subscription(node)
