@@ -37,6 +37,12 @@ OF_ANY_REPLY = {
 }
 """The connection outlives any reply, one-way requests have none, and what is not there can be deleted."""
 
+OF_SUCCESS = {
+    "broker-client.check-of-nothing-succeeds",
+    "broker-client.tags-can-be-checked",
+}
+"""What has no effect, and can but succeed."""
+
 OF_THE_PROBES = {
     "broker-client.short-heartbeats-are-known",
     "broker-fields.body-of-heart-beat",
@@ -79,7 +85,7 @@ OF_A_MEMORY_WITHOUT_BROKERS = {
 """A server that forgets brokers and values still knows its settings and its codes, and counts no topics."""
 
 TRUE_OF = {
-    "accepts-every-request": OF_ANY_REPLY,
+    "accepts-every-request": OF_ANY_REPLY | OF_SUCCESS,
     "serves-probes-and-refuses-others": OF_ANY_REPLY | OF_THE_PROBES,
     "serves-probes-and-drops-others": OF_SILENCE | OF_THE_PROBES,
     "serves-probes-and-closes-on-others": OF_THE_PROBES,
