@@ -75,7 +75,8 @@ def measured(pages: Mapping[str, str], folder: Path) -> dict[str, Measured]:
     whole = f'<!DOCTYPE html><title>x</title><pre id="said"></pre>{frames}<script>{_MEASURE}</script>'
     path = folder / "pages.html"
     path.write_text(whole, encoding="utf-8")
-    options = ("--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}")
+    plain = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+    options = (*plain, f"--user-data-dir={folder / 'profile'}")
     command = [_CHROMIUM, *options, "--dump-dom", path.as_uri()]
     ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=_SECONDS)
     said = re.search(r'<pre id="said">(.*?)</pre>', ended.stdout, re.DOTALL)
