@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode, WireError
-from harness.wire.bodies import ConsumerData, Heartbeat, NullBodyError, Subscription, SubscriptionCheck
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire.bodies import ConsumerData, Heartbeat, Subscription, SubscriptionCheck
 from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -116,14 +116,9 @@ class Clients(Part):
 
     def kind_of_filter(self, command: Command) -> str | None:
         """The type of the expression that a client wants to have checked; None: there is none."""
-        try:
-            wanted = SubscriptionCheck.decode(command.body).subscription_data
-        except NullBodyError:
-            if not self.profile.v5:
-                raise RefusedError("there is no body") from None
-            wanted = None
-        except WireError as problem:
-            raise RefusedError(f"the body cannot be read: {problem}") from problem
+        if self.profile.v5 and command.body in (b"", b"null"):
+            return None
+        wanted = required.body(command, SubscriptionCheck.decode).subscription_data
         return wanted.expression_type if wanted else None
 
     def fingerprint_changed(self, group: str, fingerprint: int) -> bool:
