@@ -6,8 +6,7 @@ import functools
 
 import msgspec
 
-from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.files import sound, specs_directory
 from harness.catalogue.versions import within
 
 MEMBERS = {
@@ -54,8 +53,5 @@ def copies() -> dict[str, Copy]:
     Raises:
         CatalogueProblems: the file breaks its schema.
     """
-    problems: list[CatalogueError] = []
-    said = checked(specs_directory() / "copies.yaml", specs_directory(), "copies", problems)
-    if problems:
-        raise CatalogueProblems(problems)
+    said = sound(specs_directory() / "copies.yaml", specs_directory(), "copies")
     return {one.name: one for one in msgspec.convert(said, list[Copy])}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.files import sound, specs_directory
 from harness.catalogue.roles import ROLES, Role
 
 
@@ -43,10 +42,7 @@ def examples(role: Role) -> Examples:
     """
     if not path_of(role).exists():
         return Examples("", {})
-    problems: list[CatalogueError] = []
-    said = checked(path_of(role), specs_directory(), "examples", problems)
-    if problems:
-        raise CatalogueProblems(problems)
+    said = sound(path_of(role), specs_directory(), "examples")
     return msgspec.convert(said, Examples, strict=False)
 
 

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.files import sound, specs_directory
 
 
 class Resting(msgspec.Struct, frozen=True):
@@ -56,11 +55,7 @@ def algorithms() -> tuple[Algorithm, ...]:
 
 
 def _read(name: str) -> list[dict[str, Any]]:
-    problems: list[CatalogueError] = []
-    found = checked(specs_directory() / f"{name}.yaml", specs_directory(), name, problems)
-    if problems:
-        raise CatalogueProblems(problems)
-    return list(found)
+    return list(sound(specs_directory() / f"{name}.yaml", specs_directory(), name))
 
 
 def _resting(entries: list[dict[str, str]]) -> tuple[Resting, ...]:

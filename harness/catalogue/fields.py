@@ -14,8 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.files import sound, specs_directory
 from harness.catalogue.messages import NOT_JSON, Message
 from harness.catalogue.roles import Role
 
@@ -92,10 +91,7 @@ def field_table(role: Role) -> FieldTable:
     Raises:
         CatalogueProblems: it breaks its schema.
     """
-    problems: list[CatalogueError] = []
-    said = checked(path_of(role), specs_directory(), "fields", problems)
-    if problems:
-        raise CatalogueProblems(problems)
+    said = sound(path_of(role), specs_directory(), "fields")
     return msgspec.convert(said, FieldTable, strict=False)
 
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import msgspec
 import yaml
 
-from harness.catalogue.errors import CatalogueError
+from harness.catalogue.errors import CatalogueError, CatalogueProblems
 
 
 def specs_directory() -> Path:
@@ -67,6 +67,19 @@ def checked(path: Path, specs: Path, schema: str, problems: list[CatalogueError]
     wrong = list(_violations(path, _schema(specs / "schema" / f"{schema}.schema.json"), data))
     problems += wrong
     return None if wrong else data
+
+
+def sound(path: Path, specs: Path, schema: str) -> Any:
+    """What a file says that must not break its schema.
+
+    Raises:
+        CatalogueProblems: it does.
+    """
+    problems: list[CatalogueError] = []
+    said = checked(path, specs, schema, problems)
+    if problems:
+        raise CatalogueProblems(problems)
+    return said
 
 
 def items(path: Path, specs: Path, schema: str, problems: list[CatalogueError]) -> list[dict[str, Any]]:

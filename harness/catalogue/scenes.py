@@ -7,8 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.files import sound, specs_directory
 from harness.catalogue.roles import Role
 
 
@@ -30,8 +29,5 @@ class Scene(msgspec.Struct, frozen=True):
 @functools.cache
 def scenes() -> tuple[Scene, ...]:
     """The scenes of this installation, in their order; read once. Raises CatalogueProblems."""
-    problems: list[CatalogueError] = []
-    said = checked(specs_directory() / "scenes.yaml", specs_directory(), "scenes", problems)
-    if problems:
-        raise CatalogueProblems(problems)
+    said = sound(specs_directory() / "scenes.yaml", specs_directory(), "scenes")
     return msgspec.convert(said, tuple[Scene, ...])

@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from harness.catalogue.errors import CatalogueError, CatalogueProblems
-from harness.catalogue.files import checked, specs_directory
+from harness.catalogue.files import sound, specs_directory
 from harness.catalogue.roles import Role
 
 PEERS: Final = {
@@ -72,8 +71,5 @@ def load_usage(specs: Path) -> Usage:
     Raises:
         CatalogueProblems: it breaks its schema.
     """
-    problems: list[CatalogueError] = []
-    said = checked(specs / "usage.yaml", specs, "usage", problems)
-    if problems:
-        raise CatalogueProblems(problems)
+    said = sound(specs / "usage.yaml", specs, "usage")
     return msgspec.convert(said, Usage, strict=False)

@@ -38,7 +38,7 @@ class TimerMetrics(Part):
         self._version = DataVersion(0, broker.started, 0)
 
     def changed(self, topic: str, by: int, now: int) -> None:
-        """So many messages more wait for a topic, or fewer."""
+        """Adds to how many messages wait for a topic; a negative number takes away."""
         count = self._counts.get(topic, {}).get("count", 0)
         self._counts[topic] = {"count": count + by, "timeStamp": now}
         self._version = DataVersion(self._version.counter + 1, now, self._version.state_version)

@@ -165,11 +165,11 @@ def test_asker_has_ten_seconds(bk: BrokerSession) -> None:
     sent >> Reply(ERROR, remark=Containing(client))
 
 
-@case(kills=["replies-to-nobody-are-success", "consumers-get-replies"])
+@case(kills=["replies-to-absent-clients-succeed", "consumers-get-replies"])
 def test_asker_must_be_online(bk: BrokerSession) -> None:
     topic, (consumer, connection) = bk.topic(), bk.client()
     bk.heartbeat(consumer, consumers=[consuming(bk.group())], on=connection) >> Reply(SUCCESS)
-    for client in (bk.name("nobody"), consumer):
+    for client in (bk.name("absent"), consumer):
         replies(bk, topic, client) >> Reply(ERROR, remark=Containing(client))
     replies(bk, topic, None) >> Reply(ERROR, remark=Containing("REPLY_TO_CLIENT"))
     connection.next_request(PUSH) >> Silence()
@@ -177,7 +177,7 @@ def test_asker_must_be_online(bk: BrokerSession) -> None:
 
 @case(kills=["replies-are-not-stored", "stored-replies-have-a-time"])
 def test_is_stored(bk: BrokerSession) -> None:
-    topic, client = bk.topic(), bk.name("nobody")
+    topic, client = bk.topic(), bk.name("absent")
     for offset in (0, 1):
         replies(bk, topic, client) >> Reply(ERROR, ext=place(offset))
     bk.pull(topic, FIRST.queue).bodies.eventually() >> Reply(SUCCESS, [BODY, BODY])

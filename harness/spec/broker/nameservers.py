@@ -6,8 +6,8 @@
   next round. The others are owed as much as ever.
 - A Broker that is not forced to register asks first (322). It registers in a round in which a NameServer says
   that there is news, and not in one in which both know everything.
-- A registration with the Broker's own name among its topics is one of all topics; in 5.x a change is told
-  alone.
+- A registration with the name of the Broker among its topics registers all topics; in 5.x a change is
+  registered by itself.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ class NameServers:
         self._started = (-inf, 0.0)
         """Between which moments the Broker was started."""
         self._departed: tuple[float, float] | None = None
-        """Between which moments it was asked to stop, if nobody has looked since."""
+        """Between which moments it was asked to stop; None once the next look has judged that."""
         self._is_settled = False
-        """Whether it was looked at what came soon after the start."""
+        """Whether what came soon after the start has been judged."""
         self._force: bool | None = True
         """Whether it registers without asking; None: that is not known."""
         self._forced = -inf

@@ -263,7 +263,7 @@ def levels_are_timers(original, self, message, now):
     return original(self, message, now)
 
 
-@mutant(TimerMetrics.progress, "How far timers are is told in half as many bytes.", V5)
+@mutant(TimerMetrics.progress, "The progress of timers is written in half as many bytes.", V5)
 def timers_do_not_tell_how_far_they_are(original, self, now):
     return original(self, now)[:28]
 

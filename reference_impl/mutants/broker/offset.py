@@ -301,7 +301,7 @@ def corrections_mix_topics(original, self, topic, left_out):
     }
 
 
-@after(Offsets.slowest, "A correction is told of queue 0 alone.")
+@after(Offsets.slowest, "A correction is answered for queue 0 alone.")
 def corrections_forget_queues(found):
     return {queue: offset for queue, offset in found.items() if queue == 0}
 

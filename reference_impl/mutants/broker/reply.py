@@ -53,7 +53,7 @@ def askers_have_a_minute(original, self):
 
 
 @mutant(Replies.ended, "A reply to a client that is not there is answered with success.")
-def replies_to_nobody_are_success(original, self, message, fault, now):
+def replies_to_absent_clients_succeed(original, self, message, fault, now):
     return original(self, message, None, now)
 
 
