@@ -128,7 +128,7 @@ def _refuse_to_replace(directory: Path, names: list[str]) -> None:
     if there:
         raise Usage(
             f"rmq-harness init: {directory.resolve()} has {' and '.join(there)} already; nothing was "
-            "written. Move it away, or say --force to replace it"
+            "written. Say --force to replace what is there"
         )
 
 
