@@ -26,6 +26,7 @@ from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
 from harness.conformance.mistyped import mistyped_header
 from harness.conformance.observed import changed_before, deed_of, held_of, sent_frame, sent_of
+from harness.conformance.pauses import Wait
 from harness.conformance.sessions import session_of
 from harness.conformance.unasked import unasked_response
 from harness.report.results import CaseResult, Failure, FieldLine, Held, Verdict, Wrong
@@ -33,7 +34,7 @@ from harness.report.verdicts import judge
 from harness.session import Clock, Instance, Session
 from harness.session.errors import Blocked, CaseTimeout, NotRestarted, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.futile import FutileWaits
-from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Stalled
+from harness.session.outcome import ClosedBy, Decisive, Garbled, Replied, Silent, Stalled
 from harness.targets.server_log import ServerLog
 from harness.trace import write_trace
 from harness.version import version
@@ -79,6 +80,8 @@ class Attempt(msgspec.Struct, frozen=True):
     """Whether the target ended meanwhile, as another case saw first."""
     has_met_end: bool = False
     """Whether it was the first to see that the target had ended, or froze."""
+    wait: Wait | None = None
+    """That in vain for an answer at which it failed."""
 
     @property
     def has_failed(self) -> bool:
@@ -101,6 +104,7 @@ class CaseRun:
         self.stalled = False
         self.too_late = False
         self.has_met_end = False
+        self.wait: Wait | None = None
         self.evidence = NOTHING
         self._is_lost = False
         self._ended_in: tuple[str, ...] = ()
@@ -119,7 +123,7 @@ class CaseRun:
     def attempt(self) -> Attempt:
         """What it came to; to be asked for when it has ended."""
         assert self.ended is not None
-        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost, self.has_met_end)
+        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost, self.has_met_end, self.wait)
 
     def within(self, work: Callable[[], None]) -> None:
         """Does the work in a thread, and abandons it on a timeout.
@@ -186,6 +190,9 @@ class CaseRun:
         except Unmet as unmet:
             self.evidence = evidence_of(session, unmet)
             self.stalled = isinstance(unmet.outcome, Stalled)
+            if isinstance(unmet.outcome, Silent | Stalled):
+                now = self._stopwatch.waiting()
+                self.wait = Wait(self.one.name, instance, now - unmet.outcome.waited, now)
             self._held = held_of(session, unmet.exchange.origin)
             if isinstance(unmet.outcome, ClosedBy) and instance.log is not None:
                 self._stopwatch.pause(LAST_WORDS)

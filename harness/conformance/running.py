@@ -23,6 +23,7 @@ from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.instances import Instances
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.owners import Owner, Owners
+from harness.conformance.pauses import Pauses
 from harness.conformance.second_tries import SecondTries
 from harness.conformance.sessions import session_of
 from harness.conformance.spares import Spare, Spares
@@ -101,6 +102,7 @@ class Runner:
         """Cases that ended a fresh server, too, alone."""
         self._harmless: set[str] = set()
         """Cases that a fresh server lived through alone, where they ran on one that ended."""
+        self._pauses = Pauses()
         self._reviving = threading.Lock()
         self._changing_settings = threading.Lock()
         """Such cases share a server, and an owner may be tried while another one runs."""
@@ -212,8 +214,9 @@ class Runner:
                 self._repeated.add(symptom)
             if not again.has_held:
                 return first
-            if not self._in_time(one).has_failed:
-                return _flaky(first, f"failed in 1 of {TRIES} tries")
+            third = self._in_time(one)
+            if not third.has_failed:
+                return self._by_chance(first, third, failed=1)
             self._instances.replace(one, self._spares.adopted(setup, spare))
         return _flaky(
             first,
@@ -223,14 +226,21 @@ class Runner:
 
     def _confirmed(self, one: LoadedCase, first: Attempt) -> Attempt:
         """The failure after repetition on the same server. One that cannot be repeated stands."""
-        failed, held = 1, 0
+        failed, held = 1, list[Attempt]()
         for _ in range(TRIES - 1):
             again = self._in_time(one)
             failed += again.has_failed
-            held += again.has_held
+            held += [again] if again.has_held else []
             if failed > 1 and not held:
                 break
-        return _flaky(first, f"failed in {failed} of {TRIES} tries") if held else first
+        return self._by_chance(first, held[0], failed) if held else first
+
+    def _by_chance(self, first: Attempt, held: Attempt, failed: int) -> Attempt:
+        """What a failure that does not come back comes to: the case is flaky, unless it waited for a server
+        that had stopped in another case.
+        """
+        is_explained = failed == 1 and self._pauses.explain(first.wait)
+        return held if is_explained else _flaky(first, f"failed in {failed} of {TRIES} tries")
 
     def _in_time(self, one: LoadedCase, spare: Spare | None = None) -> Attempt:
         """Runs the case alone, until it is in time for what it measures.
@@ -317,6 +327,8 @@ class Runner:
                 run.measure(instance)
         finally:
             self._instances.give_back(run.one)
+        if run.wait is not None:
+            self._pauses.note(run.wait)
         lost = self._lost(run.one)
         self._begun.pop(run.one.name, None)
         if lost:
