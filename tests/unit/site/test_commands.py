@@ -8,19 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from document_pages import PAGES, ROOT, tokens
+from document_pages import PAGES, ROOT, shell_lines
 
 from harness.cli.parser import build_parser
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Those of its shell blocks; lines that end with a backslash go on."""
-    for token in tokens(page):
-        if token.type == "fence" and token.info in ("sh", "bash", "console"):
-            for line in token.content.replace("\\\n", " ").splitlines():
-                found = re.search(r"(?:^|[\s/])rmq-harness (.*)", line)
-                if found and not line.lstrip().startswith("#"):
-                    yield found[1]
+    for line in shell_lines(page):
+        found = re.search(r"(?:^|[\s/])rmq-harness (.*)", line)
+        if found and not line.lstrip().startswith("#"):
+            yield found[1]
 
 
 SHOWN = [(page, one) for page in PAGES for one in commands(page)]

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from harness.report.md import anchor
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "specs/rendered/*.md", "fixtures/README.md")
@@ -58,3 +58,10 @@ def links(page: Path) -> Iterator[str]:
             target = one.attrGet("href") if one.type == "link_open" else one.attrGet("src")
             if one.type in ("link_open", "image"):
                 yield unquote(str(target))
+
+
+def shell_lines(page: Path) -> Iterator[str]:
+    """The lines of its shell blocks; one that ends with a backslash goes on."""
+    for token in tokens(page):
+        if token.type == "fence" and token.info in ("sh", "bash", "console"):
+            yield from token.content.replace("\\\n", " ").splitlines()
