@@ -8,11 +8,13 @@ from .broker import broker_settings, run_broker, serve_broker
 from .cluster import Cluster, Size, run_cluster, serve_cluster
 from .nameserver import run, serve_nameserver
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError
+from .server import Server
 
 __all__ = [
     "EXIT_CONFIGURATION",
     "EXIT_NOT_STARTED",
     "Cluster",
+    "Server",
     "Size",
     "StartError",
     "broker_settings",

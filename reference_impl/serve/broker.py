@@ -68,8 +68,8 @@ def run_broker(
             say(f"{field.encode_name}={shown(getattr(settings, field.name))}")
         return 0
 
-    def ready(endpoint: Endpoint) -> None:
-        config = endpoint.broker.config
+    def ready(shell: Shell[Endpoint]) -> None:
+        config = shell.endpoint.broker.config
         kept = config.store_path_root_dir or "memory only"
         names = config.namesrv_addr or "none"
         say(
@@ -87,12 +87,13 @@ async def serve_broker(
     profile: str = "5.3",
     config: Config | None = None,
     stop: asyncio.Event,
-    ready: Callable[[Endpoint], None] | None = None,
+    ready: Callable[[Shell[Endpoint]], None] | None = None,
+    clock: Callable[[], int] | None = None,
 ) -> None:
     """Serve until `stop` is set, and then until NameServers know that the Broker goes.
 
     `ready` is called once connections are accepted; the settings of the endpoint's Broker say on which port.
-    Setting `stop` again ends it at once.
+    `clock` gives ms since the epoch and never goes back. Setting `stop` again ends it at once.
 
     Raises StartError if the ports or the store cannot be used.
     """
@@ -102,7 +103,7 @@ async def serve_broker(
         _storage(settings) as storage,
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
-        now = epoch_clock()
+        now = epoch_clock() if clock is None else clock
         try:
             endpoint = build(
                 profile,
@@ -121,7 +122,7 @@ async def serve_broker(
         await shell.listen(main, endpoint.connected)
         await shell.listen(fast, endpoint.connected_fast)
         if ready is not None:
-            ready(endpoint)
+            ready(shell)
         await shell.serve(stop)
         try:
             endpoint.broker.store.checkpoint()

@@ -59,7 +59,8 @@ def run(
         say(Settings(PROFILES[profile], settings).dump().decode("ascii").rstrip("\n"))
         return 0
 
-    def ready(host: str, port: int) -> None:
+    def ready(shell: Shell[Endpoint]) -> None:
+        host, port = shell.address
         kept = settings.kv_config_path or "memory only"
         say(f"nameserver {profile} ready on {host}:{port}, KV table in {kept}")
 
@@ -74,23 +75,24 @@ async def serve_nameserver(
     profile: str = "5.5",
     config: Config | None = None,
     stop: asyncio.Event,
-    ready: Callable[[str, int], None] | None = None,
+    ready: Callable[[Shell[Endpoint]], None] | None = None,
+    clock: Callable[[], int] | None = None,
 ) -> None:
     """Serve until `stop` is set, and then for as long as the settings say for a graceful stop.
 
-    `ready` is called with host and port once connections are accepted. Setting `stop` again ends it at once.
+    `ready` is called once connections are accepted. `clock` gives ms since the epoch and never goes back.
+    Setting `stop` again ends it at once.
 
     Raises StartError if the port or the KV file cannot be used.
     """
     settings = Config() if config is None else config
-    now = epoch_clock()
+    now = epoch_clock() if clock is None else clock
     endpoint = _endpoint(profile, settings, now())
     with bound(settings.bind_address, settings.listen_port) as listener:
         shell = Shell(endpoint, now, _Files(settings).persist)
         await shell.listen(listener, endpoint.connected)
         if ready is not None:
-            address = listener.getsockname()
-            ready(address[0], address[1])
+            ready(shell)
         await shell.serve(stop)
 
 

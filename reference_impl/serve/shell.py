@@ -17,7 +17,7 @@ Used by `nameserver.py` and `broker.py`.
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine
-from typing import TypeAlias, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from reference_impl.remoting.effects import Ask, Close, Effect, Flush, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
@@ -59,17 +59,20 @@ def bound(host: str, port: int) -> socket.socket:
         ) from error
 
 
-class Shell:
+E = TypeVar("E", bound=RemotingEndpoint)
+
+
+class Shell(Generic[E]):
     """An endpoint, its connections, its clock, its files.
 
     `clock` gives the endpoint's time in ms; `persist` replaces a file, what it cannot do it says itself.
     """
 
-    def __init__(
-        self, endpoint: RemotingEndpoint, clock: Callable[[], int], persist: Callable[[str, bytes], None]
-    ) -> None:
+    def __init__(self, endpoint: E, clock: Callable[[], int], persist: Callable[[str, bytes], None]) -> None:
         self.endpoint = endpoint
         self.now = clock
+        self.address = ("", 0)
+        """Host and port of the first socket that it listens on."""
         self._persist = persist
         self._listeners: list[asyncio.Server] = []
         self._connections: dict[int, _Connection] = {}
@@ -84,6 +87,8 @@ class Shell:
 
     async def listen(self, at: socket.socket, greeting: Greeting) -> None:
         """Accept connections on a socket that listens."""
+        if not self._listeners:
+            self.address = at.getsockname()[:2]
         factory = lambda: _Connection(self, greeting)  # noqa: E731 - asyncio's own way of saying it
         self._listeners.append(await asyncio.get_running_loop().create_server(factory, sock=at))
 
@@ -229,7 +234,7 @@ class _Connection(asyncio.BufferedProtocol):
     transport: asyncio.Transport
     number: int
 
-    def __init__(self, shell: Shell, greeting: Greeting) -> None:
+    def __init__(self, shell: Shell[Any], greeting: Greeting) -> None:
         self._shell = shell
         self._greeting = greeting
         self._paused = False

@@ -24,6 +24,7 @@ PURPOSES = {
     "harness.findings": "confirm, minimise, write down",
     "harness.pytest_fixtures": "for tests of users",
     "harness.targets": "systems under test: start, stop, restart",
+    "harness.testing": "a RocketMQ for tests of applications",
     "harness.conformance": "the cases and their expectations",
     "harness.session": "requests, time, names",
     "harness.spec": "what is allowed",
