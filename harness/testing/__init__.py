@@ -8,7 +8,26 @@
 It serves clients of any language; nothing here is one. `docs/guides/testing.md` is the tutorial.
 """
 
+from .clients import Client
+from .messages import Message, Pending
 from .problems import OptionError, RocketMQError
+from .progress import QueueProgress
+from .requests import Answer, Request, Requests
 from .rocketmq import RocketMQ
+from .sending import Sent
+from .view import View
 
-__all__ = ["OptionError", "RocketMQ", "RocketMQError"]
+__all__ = [
+    "Answer",
+    "Client",
+    "Message",
+    "OptionError",
+    "Pending",
+    "QueueProgress",
+    "Request",
+    "Requests",
+    "RocketMQ",
+    "RocketMQError",
+    "Sent",
+    "View",
+]

@@ -12,16 +12,19 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from reference_impl.serve import Cluster, serve_cluster
+from reference_impl.serve import Cluster, begin_again, serve_cluster
 
+from .administration import create_group, create_topic
 from .background import Background
 from .options import checked
 from .problems import RocketMQError
+from .recording import Recorded, Recorder, recorded
+from .view import RETRIES, View
 
 T = TypeVar("T")
 
 
-class RocketMQ:
+class RocketMQ(View):
     """A RocketMQ that lives as long as a `with` block.
 
         with RocketMQ(topics=["orders"]) as rocketmq:
@@ -63,6 +66,7 @@ class RocketMQ:
         self._background: Background | None = None
         self._cluster = Cluster([], [])
         """Its servers are used in the loop alone: in what `_call` and `_wait_for` are given."""
+        self._recorder = Recorder()
         self._clock: Callable[[], int] | None = None
         """ms since the epoch, of all servers; None: that of the machine."""
 
@@ -75,6 +79,11 @@ class RocketMQ:
         background = Background(self._serving)
         self._cluster = background.start()
         self._background = background
+        try:
+            self._wait_for(self._furnished)
+        except BaseException:
+            self.stop()
+            raise
         return self
 
     def stop(self) -> None:
@@ -97,6 +106,12 @@ class RocketMQ:
         self._running()
         return self._cluster.namesrv
 
+    def reset(self) -> None:
+        """Make everything as it was after the start: no messages, the topics and groups that were given at
+        the start, no connection of a client. Servers and ports stay; clients connect again by themselves.
+        """
+        self._wait_for(self._begun_again)
+
     # -- what modules of this package use --------------------------------------------------------------------
 
     def _call(self, function: Callable[[Cluster], T]) -> T:
@@ -106,6 +121,22 @@ class RocketMQ:
     def _wait_for(self, function: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         """The result of a coroutine function that runs in the loop."""
         return self._running().wait_for(lambda: function(self._cluster))
+
+    def _recorded(self, since: int = 0) -> Recorded:
+        return self._call(lambda _: recorded(self._recorder, self._options.profile, since))
+
+    async def _furnished(self, cluster: Cluster) -> None:
+        """The recorder listens, and what was given at the start is there."""
+        self._recorder.attach(cluster)
+        for topic, queues in self._options.topics.items():
+            await create_topic(cluster, topic, queues)
+        for group in self._options.groups:
+            await create_group(cluster, group, RETRIES)
+
+    async def _begun_again(self, cluster: Cluster) -> None:
+        await begin_again(cluster)
+        self._recorder.forget()
+        await self._furnished(cluster)
 
     def _running(self) -> Background:
         if self._background is None:

@@ -15,7 +15,7 @@ import contextlib
 import os
 import random
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -104,28 +104,39 @@ async def serve_broker(
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
         now = epoch_clock() if clock is None else clock
-        try:
-            endpoint = build(
+        certificates = certificates_for(settings.file, lambda text: complain(f"broker: {text}"))
+
+        def made(stored: Mapping[str, bytes]) -> Endpoint:
+            return build(
                 profile,
                 config=settings,
                 storage=storage,
-                stored=_stored(settings),
+                stored=stored,
                 chance=_Chance(),
                 started=now(),
-                certificates=certificates_for(settings.file, lambda text: complain(f"broker: {text}")),
+                certificates=certificates,
             )
+
+        def anew() -> Endpoint:
+            if storage is not None:
+                for name in storage.names():
+                    storage.delete(name)
+            return made({})
+
+        try:
+            endpoint = made(_stored(settings))
         except (OSError, StoreError) as error:
             raise StartError(
                 f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
             ) from error
-        shell = Shell(endpoint, now, lambda name, data: _persist(settings, name, data))
-        await shell.listen(main, endpoint.connected)
-        await shell.listen(fast, endpoint.connected_fast)
+        shell = Shell(endpoint, now, lambda name, data: _persist(settings, name, data), anew)
+        await shell.listen(main, type(endpoint).connected)
+        await shell.listen(fast, type(endpoint).connected_fast)
         if ready is not None:
             ready(shell)
         await shell.serve(stop)
         try:
-            endpoint.broker.store.checkpoint()
+            shell.endpoint.broker.store.checkpoint()
         except StoreError as error:
             raise StartError(str(error), EXIT_NOT_STARTED) from error
 

@@ -164,6 +164,19 @@ async def serve_cluster(
         await names.stop()
 
 
+async def begin_again(cluster: Cluster) -> None:
+    """Forget what all servers have stored, and end all connections; they keep their ports. Returns when
+    every Broker has been accepted by every NameServer again.
+
+    Raises StartError if that takes long.
+    """
+    for nameserver in cluster.nameservers:
+        nameserver.shell.begin_again()
+    for broker in cluster.brokers:
+        broker.shell.begin_again()
+    await _registered([broker.endpoint for broker in cluster.brokers])
+
+
 class _Servers:
     """Servers of one kind, each in a task that ends on request."""
 

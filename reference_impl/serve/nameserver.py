@@ -87,29 +87,30 @@ async def serve_nameserver(
     """
     settings = Config() if config is None else config
     now = epoch_clock() if clock is None else clock
-    endpoint = _endpoint(profile, settings, now())
-    with bound(settings.bind_address, settings.listen_port) as listener:
-        shell = Shell(endpoint, now, _Files(settings).persist)
-        await shell.listen(listener, endpoint.connected)
-        if ready is not None:
-            ready(shell)
-        await shell.serve(stop)
-
-
-def _endpoint(profile: str, settings: Config, started: int) -> Endpoint:
+    certificates = certificates_for(settings.file, lambda text: complain(f"nameserver: {text}"))
     kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None
+
+    def made() -> Endpoint:
+        kv = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None
+        return build(profile, config=settings, kv=kv, started=now(), certificates=certificates)
+
+    def anew() -> Endpoint:
+        if kv_file is not None:
+            kv_file.unlink(missing_ok=True)
+        return made()
+
     try:
-        return build(
-            profile,
-            config=settings,
-            kv=kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None,
-            started=started,
-            certificates=certificates_for(settings.file, lambda text: complain(f"nameserver: {text}")),
-        )
+        endpoint = made()
     except (OSError, KvError) as error:
         raise StartError(
             f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
         ) from error
+    with bound(settings.bind_address, settings.listen_port) as listener:
+        shell = Shell(endpoint, now, _Files(settings).persist, anew)
+        await shell.listen(listener, type(endpoint).connected)
+        if ready is not None:
+            ready(shell)
+        await shell.serve(stop)
 
 
 class _Files:
