@@ -223,7 +223,7 @@ class View:
                 )
             )
 
-        if not waiting.wait_until(lambda: not lacking(), timeout):
+        if not waiting.wait_until(lambda: not lacking(), timeout, lambda: self._call(progress.hurry)):
             _demand(f"topic {real!r}, group {of_group!r}", lacking())
 
     def assert_in_order(self, topic: str, handled: Iterable[Hashable], by: By = identity_of) -> None:

@@ -14,6 +14,7 @@ from .problems import OptionError
 
 LOOK_EVERY: Final = 0.005
 """Seconds between two looks."""
+_HURRY_EVERY: Final = 0.05
 _MOST_SHOWN: Final = 10
 
 
@@ -27,12 +28,21 @@ class Elsewhere(msgspec.Struct, frozen=True):
     now: int
 
 
-def wait_until(met: Callable[[], bool], timeout: Duration) -> bool:
-    """Look again and again for a time; returns whether the condition was met."""
-    end = time.monotonic() + milliseconds(timeout) / 1000
+def wait_until(
+    met: Callable[[], bool], timeout: Duration, hurry: Callable[[], object] = lambda: None
+) -> bool:
+    """Look again and again for a time; returns whether the condition was met. `hurry` is called now and then
+    in between.
+    """
+    now = time.monotonic()
+    end, hurry_at = now + milliseconds(timeout) / 1000, now + _HURRY_EVERY
     while not met():
-        if time.monotonic() >= end:
+        now = time.monotonic()
+        if now >= end:
             return False
+        if now >= hurry_at:
+            hurry()
+            hurry_at = now + _HURRY_EVERY
         time.sleep(LOOK_EVERY)
     return True
 

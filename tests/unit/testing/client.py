@@ -46,7 +46,7 @@ class Client:
         self._group = group
         self._topics = topics
         nameserver = Connection(namesrv.split(";")[0])
-        self._brokers: dict[str, Connection] = {}
+        self.brokers: dict[str, Connection] = {}
         self._queues: list[tuple[str, str, int]] = []
         for topic in topics:
             answer = nameserver.ask(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic})
@@ -54,8 +54,8 @@ class Client:
             route = TopicRoute.decode(answer.body)
             for broker in route.broker_datas:
                 name, addresses = broker.broker_name or "", broker.broker_addrs
-                if name not in self._brokers:
-                    self._brokers[name] = Connection(addresses[0] or "")
+                if name not in self.brokers:
+                    self.brokers[name] = Connection(addresses[0] or "")
             for queue in route.queue_datas:
                 name = queue.broker_name or ""
                 self._queues += [(topic, name, number) for number in range(queue.read_queue_nums)]
@@ -68,7 +68,7 @@ class Client:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for connection in self._brokers.values():
+        for connection in self.brokers.values():
             connection.close()
 
     def beat(self) -> None:
@@ -86,7 +86,7 @@ class Client:
             ],
             producer_data_set=[ProducerData(group_name=self._group)],
         )
-        for connection in self._brokers.values():
+        for connection in self.brokers.values():
             connection.ask(RequestCode.HEART_BEAT, body=beat.encode())
 
     def consume(
@@ -106,7 +106,7 @@ class Client:
             "delayLevel": str(level),
             "originTopic": message.topic,
         }
-        (connection, *_) = self._brokers.values()
+        (connection, *_) = self.brokers.values()
         assert connection.ask(RequestCode.CONSUMER_SEND_MSG_BACK, ext).code == ResponseCode.SUCCESS
 
     def send(self, topic: str, body: bytes, sys_flag: int = 0, **properties: str) -> Command:
@@ -122,7 +122,7 @@ class Client:
             "flag": "0",
             "properties": encode_properties(properties, False),
         }
-        (connection, *_) = self._brokers.values()
+        (connection, *_) = self.brokers.values()
         return connection.ask(RequestCode.SEND_MESSAGE, ext, body)
 
     def end_transaction(self, sent: Command, how: int) -> None:
@@ -136,13 +136,13 @@ class Client:
             "msgId": told.get("transactionId"),
             "transactionId": told.get("transactionId"),
         }
-        (connection, *_) = self._brokers.values()
+        (connection, *_) = self.brokers.values()
         assert connection.ask(RequestCode.END_TRANSACTION, ext).code == ResponseCode.SUCCESS
 
     def _of_queue(
         self, topic: str, broker: str, queue: int, handle: Callable[[Message], object], *, commit: bool
     ) -> Iterator[Message]:
-        connection = self._brokers[broker]
+        connection = self.brokers[broker]
         place: dict[str, str | None] = {
             "consumerGroup": self._group,
             "topic": topic,

@@ -10,6 +10,8 @@ import pytest
 
 from harness.testing import RocketMQError
 from harness.testing.own import OwnNames
+from harness.testing.progress import hurry
+from harness.wire import RequestCode
 from harness.wire.messages import Message
 
 from .client import Client
@@ -102,6 +104,32 @@ def test_order_is_demanded_within_a_sharding_key(rocketmq: OwnNames) -> None:
     rocketmq.assert_in_order("orders", ["a1", "a2"], by=lambda message: message.text)
     with pytest.raises(AssertionError, match="say with `by` what the application records"):
         rocketmq.assert_in_order("orders", ["a1", "a2"])
+
+
+def test_clients_are_hurried_to_commit(rocketmq: OwnNames) -> None:
+    topic, group = rocketmq.topic("orders", queues=1), rocketmq.group("billing")
+    rocketmq.send("orders", "x")
+    place: dict[str, str | None] = {"consumerGroup": group, "topic": topic, "queueId": "0"}
+    pull: dict[str, str | None] = {
+        "queueOffset": "1",
+        "maxMsgNums": "32",
+        "sysFlag": "7",
+        "suspendTimeoutMillis": "15000",
+        "subscription": "*",
+        "subVersion": "0",
+    }
+    with Client(rocketmq.namesrv, group, topic) as client:
+        (connection,) = client.brokers.values()
+
+        def wait_and_commit() -> None:
+            for committed in ("0", "1"):
+                connection.ask(RequestCode.PULL_MESSAGE, place | pull | {"commitOffset": committed})
+
+        waiting = threading.Thread(target=wait_and_commit)
+        waiting.start()
+        rocketmq.assert_consumed("orders", "billing", timeout=10)
+        rocketmq._call(hurry)
+        waiting.join()
 
 
 @pytest.mark.parametrize("is_idempotent", [True, False])
