@@ -147,6 +147,7 @@ class View:
 
         Raises AssertionError after `timeout` (seconds, or such as "500ms"), with what came instead.
         """
+        __tracebackhide__ = True
         real, count = self._real_name(topic), waiting.counted(count)
         positions: Positions = {}
         found: list[Message] = []
@@ -210,6 +211,7 @@ class View:
 
     def assert_consumed(self, topic: str, group: str, timeout: Duration = _PATIENCE) -> None:
         """Every message of a topic is consumed by a group, at the latest after `timeout`."""
+        __tracebackhide__ = True
         real, of_group = self._real_name(topic), self._real_name(group)
 
         def lacking() -> str:
@@ -232,10 +234,12 @@ class View:
         `handled` is what the application recorded, in order; `by` gives for a message what is recorded of
         it: its id, unless `by` says otherwise.
         """
+        __tracebackhide__ = True
         _demand(f"topic {topic!r}", judging.out_of_order(self.messages(topic), handled, by))
 
     def assert_only_committed(self, topic: str, handled: Iterable[Hashable], by: By = identity_of) -> None:
         """No message was handled whose transaction was rolled back or is open; `by` as above."""
+        __tracebackhide__ = True
         wrong = judging.delivered_in_vain(self.transactions(topic), self.messages(topic), handled, by)
         _demand(f"topic {topic!r}", wrong)
 
@@ -245,6 +249,7 @@ class View:
         """Delivering all messages of a topic to a group once more changes nothing of what the application
         keeps. `state` gives that, as values that can be compared.
         """
+        __tracebackhide__ = True
         self.assert_consumed(topic, group, timeout)
         before = state()
         self.deliver_again(topic, group)
@@ -278,5 +283,6 @@ def _beside(cluster: Cluster, topic: str) -> waiting.Elsewhere:
 
 
 def _demand(about: str, wrong: str) -> None:
+    __tracebackhide__ = True
     if wrong:
         raise AssertionError(f"{about}: {wrong}")
