@@ -5,16 +5,19 @@ The only room of the reference that knows clocks, sockets and files. `shell.py` 
 """
 
 from .broker import broker_settings, run_broker, serve_broker
-from .cluster import Cluster, Size, run_cluster, serve_cluster
+from .cluster import Cluster, Size, begin_again, run_cluster, serve_cluster
 from .nameserver import run, serve_nameserver
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError
+from .server import Server
 
 __all__ = [
     "EXIT_CONFIGURATION",
     "EXIT_NOT_STARTED",
     "Cluster",
+    "Server",
     "Size",
     "StartError",
+    "begin_again",
     "broker_settings",
     "run",
     "run_broker",

@@ -15,7 +15,7 @@ import contextlib
 import os
 import random
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,8 @@ def run_broker(
             say(f"{field.encode_name}={shown(getattr(settings, field.name))}")
         return 0
 
-    def ready(endpoint: Endpoint) -> None:
-        config = endpoint.broker.config
+    def ready(shell: Shell[Endpoint]) -> None:
+        config = shell.endpoint.broker.config
         kept = config.store_path_root_dir or "memory only"
         names = config.namesrv_addr or "none"
         say(
@@ -87,12 +87,13 @@ async def serve_broker(
     profile: str = "5.3",
     config: Config | None = None,
     stop: asyncio.Event,
-    ready: Callable[[Endpoint], None] | None = None,
+    ready: Callable[[Shell[Endpoint]], None] | None = None,
+    clock: Callable[[], int] | None = None,
 ) -> None:
     """Serve until `stop` is set, and then until NameServers know that the Broker goes.
 
     `ready` is called once connections are accepted; the settings of the endpoint's Broker say on which port.
-    Setting `stop` again ends it at once.
+    `clock` gives ms since the epoch and never goes back. Setting `stop` again ends it at once.
 
     Raises StartError if the ports or the store cannot be used.
     """
@@ -102,29 +103,40 @@ async def serve_broker(
         _storage(settings) as storage,
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
-        now = epoch_clock()
-        try:
-            endpoint = build(
+        now = epoch_clock() if clock is None else clock
+        certificates = certificates_for(settings.file, lambda text: complain(f"broker: {text}"))
+
+        def made(stored: Mapping[str, bytes]) -> Endpoint:
+            return build(
                 profile,
                 config=settings,
                 storage=storage,
-                stored=_stored(settings),
+                stored=stored,
                 chance=_Chance(),
                 started=now(),
-                certificates=certificates_for(settings.file, lambda text: complain(f"broker: {text}")),
+                certificates=certificates,
             )
+
+        def anew() -> Endpoint:
+            if storage is not None:
+                for name in storage.names():
+                    storage.delete(name)
+            return made({})
+
+        try:
+            endpoint = made(_stored(settings))
         except (OSError, StoreError) as error:
             raise StartError(
                 f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
             ) from error
-        shell = Shell(endpoint, now, lambda name, data: _persist(settings, name, data))
-        await shell.listen(main, endpoint.connected)
-        await shell.listen(fast, endpoint.connected_fast)
+        shell = Shell(endpoint, now, lambda name, data: _persist(settings, name, data), anew)
+        await shell.listen(main, type(endpoint).connected)
+        await shell.listen(fast, type(endpoint).connected_fast)
         if ready is not None:
-            ready(endpoint)
+            ready(shell)
         await shell.serve(stop)
         try:
-            endpoint.broker.store.checkpoint()
+            shell.endpoint.broker.store.checkpoint()
         except StoreError as error:
             raise StartError(str(error), EXIT_NOT_STARTED) from error
 

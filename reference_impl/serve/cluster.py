@@ -18,14 +18,17 @@ from typing import TypeVar
 import msgspec
 
 from reference_impl.broker import Config as BrokerConfig
-from reference_impl.broker import Endpoint
+from reference_impl.broker import Endpoint as BrokerEndpoint
 from reference_impl.nameserver import Config as NameServerConfig
+from reference_impl.nameserver import Endpoint as NameServerEndpoint
 
 from .broker import broker_settings, serve_broker
 from .looping import run_until_signal
 from .nameserver import serve_nameserver
 from .ports import Ports
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
+from .server import Server
+from .shell import Shell
 
 _READY_WITHIN = 15.0
 _LOOK_EVERY = 0.01
@@ -56,12 +59,21 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Cluster(msgspec.Struct, frozen=True):
-    """Where the servers of a cluster are."""
+    """The servers of a cluster, as they were started."""
 
-    nameservers: list[str]
-    """ "host:port"."""
-    brokers: dict[str, dict[int, str]]
-    """By broker name and id."""
+    nameservers: list[Server[NameServerEndpoint]]
+    brokers: list[Server[BrokerEndpoint]]
+
+    @property
+    def namesrv(self) -> str:
+        """What clients are given: "host:port;host:port"."""
+        return ";".join(server.address for server in self.nameservers)
+
+    @property
+    def ports(self) -> dict[str, int]:
+        """The port of each server, by its name."""
+        names = {server.name: server.shell.address[1] for server in self.nameservers}
+        return names | {server.name: server.shell.address[1] for server in self.brokers}
 
 
 def run_cluster(
@@ -90,13 +102,13 @@ def run_cluster(
         return error.status
 
     def ready(cluster: Cluster) -> None:
-        for address in cluster.nameservers:
-            say(f"nameserver {profile} on {address}")
-        for name, addresses in cluster.brokers.items():
-            for number, address in addresses.items():
-                role = "slave" if number else "master"
-                say(f"broker {profile} {name}, {role} {number}, on {address}")
-        say(f"ready: namesrvAddr={';'.join(cluster.nameservers)}")
+        for nameserver in cluster.nameservers:
+            say(f"nameserver {profile} on {nameserver.address}")
+        for broker in cluster.brokers:
+            config = broker.endpoint.broker.config
+            number = config.broker_id
+            say(f"broker {profile} {config.broker_name}, {broker.role} {number}, on {broker.address}")
+        say(f"ready: namesrvAddr={cluster.namesrv}")
 
     return run_until_signal(
         "cluster",
@@ -121,24 +133,25 @@ async def serve_cluster(
     store: Path | None = None,
     stop: asyncio.Event,
     ready: Callable[[Cluster], None],
+    clock: Callable[[], int] | None = None,
 ) -> None:
-    """Serve until `stop` is set. `settings` are what all Brokers have in common, the host among it.
+    """Serve until `stop` is set. `settings` are what all Brokers have in common, the host among it; `clock`
+    is the clock of all servers, ms since the epoch.
 
     Raises StartError if a server cannot start, or is not ready in time.
     """
     names, brokers, ports = _Servers(), _Servers(), Ports(store)
     try:
-        addresses: list[str] = []
+        cluster = Cluster([], [])
         for name, config in _nameservers(size, settings.bind_address, port, ports, store):
             with ports.named(name):
-                addresses.append(await _nameserver(names, profile, config))
-        endpoints: list[Endpoint] = []
-        for name, broker in _brokers(size, settings, ";".join(addresses), ports, store):
+                cluster.nameservers.append(await _nameserver(names, name, profile, config, clock))
+        for name, broker in _brokers(size, settings, cluster.namesrv, ports, store):
             with ports.named(name):
-                endpoints.append(await _broker(brokers, profile, broker))
-        await brokers.first(_registered(endpoints))
-        ports.keep(_kept(addresses, endpoints))
-        ready(_cluster(addresses, endpoints))
+                cluster.brokers.append(await _broker(brokers, name, profile, broker, clock))
+        await brokers.first(_registered([broker.endpoint for broker in cluster.brokers]))
+        ports.keep(cluster.ports)
+        ready(cluster)
         await asyncio.wait(
             [*names.tasks, *brokers.tasks, stopping := asyncio.create_task(_until(stop))],
             return_when=asyncio.FIRST_COMPLETED,
@@ -149,6 +162,19 @@ async def serve_cluster(
     finally:
         await brokers.stop()
         await names.stop()
+
+
+async def begin_again(cluster: Cluster) -> None:
+    """Forget what all servers have stored, and end all connections; they keep their ports. Returns when
+    every Broker has been accepted by every NameServer again.
+
+    Raises StartError if that takes long.
+    """
+    for nameserver in cluster.nameservers:
+        nameserver.shell.begin_again()
+    for broker in cluster.brokers:
+        broker.shell.begin_again()
+    await _registered([broker.endpoint for broker in cluster.brokers])
 
 
 class _Servers:
@@ -190,27 +216,37 @@ async def _until(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
-async def _nameserver(servers: _Servers, profile: str, config: NameServerConfig) -> str:
-    """The address of a NameServer that has started."""
-    ready: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-
-    def started(host: str, port: int) -> None:
-        ready.set_result(f"{_reachable(host)}:{port}")
-
-    servers.start(lambda stop: serve_nameserver(profile=profile, config=config, stop=stop, ready=started))
-    return await servers.first(ready)
-
-
-async def _broker(servers: _Servers, profile: str, config: BrokerConfig) -> Endpoint:
-    """A Broker that has started."""
-    ready: asyncio.Future[Endpoint] = asyncio.get_running_loop().create_future()
+async def _nameserver(
+    servers: _Servers, name: str, profile: str, config: NameServerConfig, clock: Callable[[], int] | None
+) -> Server[NameServerEndpoint]:
+    """A NameServer that has started."""
+    ready: asyncio.Future[Shell[NameServerEndpoint]] = asyncio.get_running_loop().create_future()
     servers.start(
-        lambda stop: serve_broker(profile=profile, config=config, stop=stop, ready=ready.set_result)
+        lambda stop: serve_nameserver(
+            profile=profile, config=config, stop=stop, ready=ready.set_result, clock=clock
+        )
     )
-    return await servers.first(ready)
+    shell = await servers.first(ready)
+    host, port = shell.address
+    return Server(name, "nameserver", f"{_reachable(host)}:{port}", shell)
 
 
-async def _registered(endpoints: list[Endpoint]) -> None:
+async def _broker(
+    servers: _Servers, name: str, profile: str, config: BrokerConfig, clock: Callable[[], int] | None
+) -> Server[BrokerEndpoint]:
+    """A Broker that has started."""
+    ready: asyncio.Future[Shell[BrokerEndpoint]] = asyncio.get_running_loop().create_future()
+    servers.start(
+        lambda stop: serve_broker(
+            profile=profile, config=config, stop=stop, ready=ready.set_result, clock=clock
+        )
+    )
+    shell = await servers.first(ready)
+    address = shell.endpoint.broker.config.address
+    return Server(name, "slave" if config.broker_id else "master", address, shell)
+
+
+async def _registered(endpoints: list[BrokerEndpoint]) -> None:
     """Returns when every Broker has been accepted by every NameServer.
 
     Raises StartError if that takes long.
@@ -273,23 +309,6 @@ def _broker_name(config: BrokerConfig) -> str:
     return f"{config.broker_name}-{config.broker_id}"
 
 
-def _kept(nameservers: list[str], endpoints: list[Endpoint]) -> dict[str, int]:
-    """The port of each server, by its name."""
-    configs = [endpoint.broker.config for endpoint in endpoints]
-    return {
-        _nameserver_name(number): int(address.rpartition(":")[2])
-        for number, address in enumerate(nameservers)
-    } | {_broker_name(config): config.listen_port for config in configs}
-
-
 def _reachable(host: str) -> str:
     """An address at which one that listens there is found on this machine."""
     return "127.0.0.1" if host in ("0.0.0.0", "::", "") else host
-
-
-def _cluster(nameservers: list[str], endpoints: list[Endpoint]) -> Cluster:
-    brokers: dict[str, dict[int, str]] = {}
-    for endpoint in endpoints:
-        config = endpoint.broker.config
-        brokers.setdefault(config.broker_name, {})[config.broker_id] = config.address
-    return Cluster(nameservers, brokers)

@@ -59,7 +59,8 @@ def run(
         say(Settings(PROFILES[profile], settings).dump().decode("ascii").rstrip("\n"))
         return 0
 
-    def ready(host: str, port: int) -> None:
+    def ready(shell: Shell[Endpoint]) -> None:
+        host, port = shell.address
         kept = settings.kv_config_path or "memory only"
         say(f"nameserver {profile} ready on {host}:{port}, KV table in {kept}")
 
@@ -74,40 +75,42 @@ async def serve_nameserver(
     profile: str = "5.5",
     config: Config | None = None,
     stop: asyncio.Event,
-    ready: Callable[[str, int], None] | None = None,
+    ready: Callable[[Shell[Endpoint]], None] | None = None,
+    clock: Callable[[], int] | None = None,
 ) -> None:
     """Serve until `stop` is set, and then for as long as the settings say for a graceful stop.
 
-    `ready` is called with host and port once connections are accepted. Setting `stop` again ends it at once.
+    `ready` is called once connections are accepted. `clock` gives ms since the epoch and never goes back.
+    Setting `stop` again ends it at once.
 
     Raises StartError if the port or the KV file cannot be used.
     """
     settings = Config() if config is None else config
-    now = epoch_clock()
-    endpoint = _endpoint(profile, settings, now())
-    with bound(settings.bind_address, settings.listen_port) as listener:
-        shell = Shell(endpoint, now, _Files(settings).persist)
-        await shell.listen(listener, endpoint.connected)
-        if ready is not None:
-            address = listener.getsockname()
-            ready(address[0], address[1])
-        await shell.serve(stop)
-
-
-def _endpoint(profile: str, settings: Config, started: int) -> Endpoint:
+    now = epoch_clock() if clock is None else clock
+    certificates = certificates_for(settings.file, lambda text: complain(f"nameserver: {text}"))
     kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None
+
+    def made() -> Endpoint:
+        kv = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None
+        return build(profile, config=settings, kv=kv, started=now(), certificates=certificates)
+
+    def anew() -> Endpoint:
+        if kv_file is not None:
+            kv_file.unlink(missing_ok=True)
+        return made()
+
     try:
-        return build(
-            profile,
-            config=settings,
-            kv=kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None,
-            started=started,
-            certificates=certificates_for(settings.file, lambda text: complain(f"nameserver: {text}")),
-        )
+        endpoint = made()
     except (OSError, KvError) as error:
         raise StartError(
             f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
         ) from error
+    with bound(settings.bind_address, settings.listen_port) as listener:
+        shell = Shell(endpoint, now, _Files(settings).persist, anew)
+        await shell.listen(listener, type(endpoint).connected)
+        if ready is not None:
+            ready(shell)
+        await shell.serve(stop)
 
 
 class _Files:

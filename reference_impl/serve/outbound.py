@@ -36,6 +36,11 @@ class Outbound:
     def __init__(self) -> None:
         self._peers: OrderedDict[str, _Peer] = OrderedDict()
 
+    @property
+    def local_addresses(self) -> set[str]:
+        """Our ends of these connections, "ip:port"."""
+        return {peer.local_address for peer in self._peers.values()}
+
     def send(self, address: str, data: bytes) -> None:
         """Send a frame to "host:port", over a connection that is opened if there is none."""
         peer = self._peer(address)
@@ -79,6 +84,7 @@ class _Peer(asyncio.Protocol):
 
     def __init__(self, host: str, port: int) -> None:
         self.is_over = False
+        self.local_address = ""
         self._waiting: deque[bytes] = deque()
         self._asked: dict[int, _Asked] = {}
         self._arrived = FrameBuffer(FRAME_LIMIT)
@@ -119,6 +125,8 @@ class _Peer(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        name = transport.get_extra_info("sockname")
+        self.local_address = f"{name[0]}:{name[1]}" if name else ""
         self._transport.writelines(self._waiting)
         self._waiting.clear()
 

@@ -17,7 +17,7 @@ Used by `nameserver.py` and `broker.py`.
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine
-from typing import TypeAlias, cast
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from reference_impl.remoting.effects import Ask, Close, Effect, Flush, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
@@ -37,8 +37,10 @@ FAREWELL_LOOKS = 0.02
 LINGER = 5.0
 """Seconds that a peer has to read what was sent before a close."""
 
-Greeting: TypeAlias = Callable[[int, str, int], list[Effect]]
-"""Called for an accepted connection: (number, peer "ip:port", now) -> effects."""
+Greeting: TypeAlias = Callable[[Any, int, str, int], list[Effect]]
+"""A method of the endpoint, called for an accepted connection: (endpoint, number, peer "ip:port", now) ->
+effects.
+"""
 
 
 def bound(host: str, port: int) -> socket.socket:
@@ -59,18 +61,41 @@ def bound(host: str, port: int) -> socket.socket:
         ) from error
 
 
-class Shell:
+E = TypeVar("E", bound=RemotingEndpoint)
+
+
+class Observer(Protocol):
+    """Who is told what happens on the connections of a server, byte for byte. Numbers are those of the
+    server.
+    """
+
+    def opened(self, connection: int, peer: str) -> None: ...
+    def received(self, connection: int, data: bytes) -> None: ...
+    def sent(self, connection: int, data: bytes) -> None: ...
+    def closed(self, connection: int) -> None: ...
+
+
+class Shell(Generic[E]):
     """An endpoint, its connections, its clock, its files.
 
-    `clock` gives the endpoint's time in ms; `persist` replaces a file, what it cannot do it says itself.
+    `clock` gives the endpoint's time in ms; `persist` replaces a file, what it cannot do it says itself;
+    `anew` makes an endpoint that has just started and has nothing stored.
     """
 
     def __init__(
-        self, endpoint: RemotingEndpoint, clock: Callable[[], int], persist: Callable[[str, bytes], None]
+        self,
+        endpoint: E,
+        clock: Callable[[], int],
+        persist: Callable[[str, bytes], None],
+        anew: Callable[[], E],
     ) -> None:
         self.endpoint = endpoint
         self.now = clock
+        self.address = ("", 0)
+        """Host and port of the first socket that it listens on."""
+        self.observer: Observer | None = None
         self._persist = persist
+        self._anew = anew
         self._listeners: list[asyncio.Server] = []
         self._connections: dict[int, _Connection] = {}
         self._numbers = 0
@@ -84,6 +109,8 @@ class Shell:
 
     async def listen(self, at: socket.socket, greeting: Greeting) -> None:
         """Accept connections on a socket that listens."""
+        if not self._listeners:
+            self.address = at.getsockname()[:2]
         factory = lambda: _Connection(self, greeting)  # noqa: E731 - asyncio's own way of saying it
         self._listeners.append(await asyncio.get_running_loop().create_server(factory, sock=at))
 
@@ -133,13 +160,35 @@ class Shell:
         else:
             self._failure.cancel()
 
+    def begin_again(self) -> None:
+        """Forget everything that was stored, and end all connections; the listeners stay."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._held = []
+        connections, self._connections = self._connections, {}
+        for number, connection in connections.items():
+            self._observed_end(number)
+            connection.transport.abort()
+        self._outbound.stop()
+        self.endpoint = self._anew()
+        self._tick()
+
+    @property
+    def local_addresses(self) -> set[str]:
+        """From where it is connected with other servers, "ip:port"."""
+        return self._outbound.local_addresses
+
     def opened(self, connection: "_Connection", peer: str, greeting: Greeting) -> int:
         self._numbers += 1
         self._connections[self._numbers] = connection
-        self.perform(greeting(self._numbers, peer, self.now()))
+        if self.observer is not None:
+            self.observer.opened(self._numbers, peer)
+        self.perform(greeting(self.endpoint, self._numbers, peer, self.now()))
         return self._numbers
 
     def received(self, number: int, data: bytes | memoryview) -> None:
+        if self.observer is not None and data:
+            self.observer.received(number, bytes(data))
         self.perform(self.endpoint.received(number, data, self.now(), MOST))
         if self.endpoint.is_due:
             self._tick()
@@ -150,6 +199,7 @@ class Shell:
 
     def ended(self, number: int) -> None:
         if self._connections.pop(number, None) is not None:
+            self._observed_end(number)
             self.perform(self.endpoint.lost(number, self.now()))
             self._tick()
 
@@ -190,18 +240,29 @@ class Shell:
             if type(effect) is Send:
                 connection = self._connections.get(effect.connection)
                 if connection is not None:
+                    if self.observer is not None:
+                        self.observer.sent(effect.connection, effect.data)
                     connection.transport.write(effect.data)
             elif type(effect) is Close:
                 connection = self._connections.pop(effect.connection, None)
                 if connection is not None:
+                    self._observed_end(effect.connection)
                     connection.close()
             elif type(effect) is Notify:
                 self._outbound.send(effect.address, effect.data)
             elif type(effect) is Ask:
                 self._ask(effect)
 
+    def _observed_end(self, number: int) -> None:
+        if self.observer is not None:
+            self.observer.closed(number)
+
     def _ask(self, ask: Ask) -> None:
+        endpoint = self.endpoint
+
         def answered(frame: bytes | None) -> None:
+            if endpoint is not self.endpoint:
+                return  # who has asked is gone
             self.perform(self.endpoint.answered(ask.number, frame, self.now()))
             self._tick()
 
@@ -229,7 +290,7 @@ class _Connection(asyncio.BufferedProtocol):
     transport: asyncio.Transport
     number: int
 
-    def __init__(self, shell: Shell, greeting: Greeting) -> None:
+    def __init__(self, shell: Shell[Any], greeting: Greeting) -> None:
         self._shell = shell
         self._greeting = greeting
         self._paused = False

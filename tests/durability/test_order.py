@@ -46,9 +46,9 @@ def serve_to(tmp_path: Path, done: list[str], *requests: tuple[int, Command]) ->
             config_store_path=str(tmp_path / "settings"),
         )
         serving = asyncio.create_task(
-            serve.serve_nameserver(config=config, stop=stop, ready=lambda _, port: ready.set_result(port))
+            serve.serve_nameserver(config=config, stop=stop, ready=ready.set_result)
         )
-        port = await ready
+        port = (await ready).address[1]
         streams = {number: await asyncio.open_connection("127.0.0.1", port) for number, _ in requests}
         for number, request in requests:
             streams[number][1].write(encode(request))

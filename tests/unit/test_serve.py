@@ -267,7 +267,7 @@ def test_it_runs_inside_a_loop_of_one_s_own() -> None:
         config = Config(listen_port=0, bind_address="127.0.0.1")
         serving = asyncio.create_task(
             serve.serve_nameserver(
-                config=config, stop=stop, ready=lambda host, port: ready.set_result((host, port))
+                config=config, stop=stop, ready=lambda shell: ready.set_result(shell.address)
             )
         )
         reader, writer = await asyncio.open_connection(*await ready)

@@ -57,6 +57,14 @@ def test_the_catalogue_is_that_of_the_checkout(unpacked: Path, tmp_path: Path) -
     assert run(unpacked, tmp_path, script=script) == run(ROOT, tmp_path, script=script)
 
 
+def test_pytest_finds_the_fixtures_of_the_package(unpacked: Path, tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text(
+        'def test_it(rocketmq):\n    assert rocketmq.topic("orders").startswith("orders-T")\n'
+    )
+    script = "import sys, pytest; sys.exit(pytest.main(['-q', 'test_it.py']))"
+    assert "1 passed" in run(unpacked, tmp_path, script=script)
+
+
 def test_its_metadata_names_what_is_true(unpacked: Path) -> None:
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     text = metadata.read_text(encoding="utf-8")

@@ -1,0 +1,170 @@
+"""Groups of consumers: what they are done with, what is left, and the demands on their whole behaviour."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from harness.testing import RocketMQError
+from harness.testing.own import OwnNames
+from harness.testing.progress import hurry
+from harness.wire import RequestCode
+from harness.wire.messages import Message
+
+from .client import Client
+
+
+def bodies(messages: list[Message]) -> list[str]:
+    return [message.body.decode() for message in messages]
+
+
+def test_what_a_group_has_committed_is_consumed(rocketmq: OwnNames) -> None:
+    topic, group = rocketmq.topic("orders", queues=2), rocketmq.group("billing")
+    rocketmq.send("orders", "one", queue=0)
+    rocketmq.send("orders", "two", queue=1)
+    with Client(rocketmq.namesrv, group, topic) as client:
+        assert rocketmq.lag("billing") == 2
+        assert bodies(client.consume(commit=False)) == ["one", "two"]
+        assert (rocketmq.lag("billing"), rocketmq.consumed("billing")) == (2, [])
+        client.consume()
+        assert [message.text for message in rocketmq.consumed("billing")] == ["one", "two"]
+        rocketmq.send("orders", "three", queue=1)
+    assert rocketmq.lag("billing") == 1
+    by_queue = {one.queue: one for one in rocketmq.progress("billing") if one.topic == topic}
+    assert (by_queue[0].committed, by_queue[0].end, by_queue[0].lag) == (1, 1, 0)
+    assert (by_queue[1].committed, by_queue[1].end, by_queue[1].lag) == (1, 2, 1)
+    rocketmq.group("others")
+    with pytest.raises(RocketMQError, match="has no lag: no member is connected"):
+        rocketmq.lag("others")
+
+
+def test_what_was_given_back_is_not_consumed(rocketmq: OwnNames) -> None:
+    topic, group = rocketmq.topic("orders"), rocketmq.group("billing")
+    for name in ("fine", "again", "dead"):
+        rocketmq.send("orders", name)
+    with Client(rocketmq.namesrv, group, topic) as client:
+        fine, again, dead = client.consume()
+        assert bodies([fine, again, dead]) == ["fine", "again", "dead"]
+        client.give_back(again, level=5)
+        client.give_back(dead, level=-1)
+    assert [message.text for message in rocketmq.consumed("billing")] == ["fine"]
+    (letter,) = rocketmq.dead_letters("billing")
+    assert (letter.text, letter.attempts) == ("dead", 1)
+    with pytest.raises(AssertionError) as raised:
+        rocketmq.assert_consumed("orders", "billing", timeout="20ms")
+    told = str(raised.value)
+    assert "2 of 3 messages are not consumed" in told
+    assert "'dead' — is a dead letter" in told
+    assert "'again' — waits to be tried again" in told
+
+
+def test_a_message_that_is_consumed_at_the_second_try_is_consumed(rocketmq: OwnNames) -> None:
+    topic, group = rocketmq.topic("orders"), rocketmq.group("billing")
+    rocketmq.send("orders", "again")
+    with Client(rocketmq.namesrv, group, topic) as client:
+        client.give_back(client.consume()[0], level=1)
+        assert rocketmq.consumed("billing") == []
+        with Client(rocketmq.namesrv, group, f"%RETRY%{group}") as retrying:
+            rocketmq.wait_for("%RETRY%billing")
+            assert rocketmq.lag("billing") == 1
+            assert bodies(retrying.consume()) == ["again"]
+    (message,) = rocketmq.consumed("billing")
+    assert (message.text, message.topic, message.attempts) == ("again", topic, 0)
+    rocketmq.assert_consumed("orders", "billing")
+
+
+def test_what_nothing_was_sent_for_proves_nothing(rocketmq: OwnNames) -> None:
+    rocketmq.topic("orders")
+    rocketmq.group("billing")
+    with pytest.raises(AssertionError, match="there is no message, so this proves nothing"):
+        rocketmq.assert_consumed("orders", "billing", timeout=0)
+    rocketmq.send("orders", "x")
+    with pytest.raises(AssertionError, match="the group has committed no offset"):
+        rocketmq.assert_consumed("orders", "billing", timeout=0)
+    with pytest.raises(AssertionError, match="no two messages have the same sharding key"):
+        rocketmq.assert_in_order("orders", ["x"])
+    with pytest.raises(AssertionError, match="no transaction was rolled back or left open"):
+        rocketmq.assert_only_committed("orders", ["x"])
+
+
+def test_order_is_demanded_within_a_sharding_key(rocketmq: OwnNames) -> None:
+    rocketmq.topic("orders", queues=8)
+    ids = {}
+    for name, key in (("a1", "a"), ("b1", "b"), ("a2", "a"), ("b2", "b"), ("free", None)):
+        ids[name] = rocketmq.send("orders", name, sharding=key).id
+    rocketmq.assert_in_order("orders", [ids[name] for name in ("free", "b1", "a1", "a2", "a1", "b2")])
+    with pytest.raises(AssertionError) as raised:
+        rocketmq.assert_in_order("orders", [ids[name] for name in ("a2", "b1", "a1", "b2")])
+    assert "key 'a'" in str(raised.value)
+    assert "'a2' sharding" not in str(raised.value)
+    assert "key 'b'" not in str(raised.value)
+    rocketmq.assert_in_order("orders", ["a1", "a2"], by=lambda message: message.text)
+    with pytest.raises(AssertionError, match="say with `by` what the application records"):
+        rocketmq.assert_in_order("orders", ["a1", "a2"])
+
+
+def test_clients_are_hurried_to_commit(rocketmq: OwnNames) -> None:
+    topic, group = rocketmq.topic("orders", queues=1), rocketmq.group("billing")
+    rocketmq.send("orders", "x")
+    place: dict[str, str | None] = {"consumerGroup": group, "topic": topic, "queueId": "0"}
+    pull: dict[str, str | None] = {
+        "queueOffset": "1",
+        "maxMsgNums": "32",
+        "sysFlag": "7",
+        "suspendTimeoutMillis": "15000",
+        "subscription": "*",
+        "subVersion": "0",
+    }
+    with Client(rocketmq.namesrv, group, topic) as client:
+        (connection,) = client.brokers.values()
+
+        def wait_and_commit() -> None:
+            for committed in ("0", "1"):
+                connection.ask(RequestCode.PULL_MESSAGE, place | pull | {"commitOffset": committed})
+
+        waiting = threading.Thread(target=wait_and_commit)
+        waiting.start()
+        rocketmq.assert_consumed("orders", "billing", timeout=10)
+        rocketmq._call(hurry)
+        waiting.join()
+
+
+@pytest.mark.parametrize("is_idempotent", [True, False])
+def test_a_second_delivery_must_change_nothing(rocketmq: OwnNames, is_idempotent: bool) -> None:
+    topic, group = rocketmq.topic("orders"), rocketmq.group("billing")
+    for price in (3, 5):
+        rocketmq.send("orders", {"price": price})
+    sums = {"sum": 0}
+    seen: set[str] = set()
+
+    def handle(message: Message) -> None:
+        key = message.properties["UNIQ_KEY"]
+        if not (is_idempotent and key in seen):
+            sums["sum"] += int(message.body[9:-1])
+        seen.add(key)
+
+    with Client(rocketmq.namesrv, group, topic) as client, running(client, handle):
+        if is_idempotent:
+            rocketmq.assert_idempotent("orders", "billing", state=lambda: dict(sums))
+        else:
+            with pytest.raises(AssertionError, match="'sum': 8 became 16"):
+                rocketmq.assert_idempotent("orders", "billing", state=lambda: dict(sums))
+
+
+@contextmanager
+def running(client: Client, handle: Callable[[Message], None]) -> Iterator[None]:
+    """An application that consumes, in a thread."""
+    stop = threading.Event()
+
+    def consume() -> None:
+        while not stop.wait(0.005):
+            client.consume(handle)
+
+    thread = threading.Thread(target=consume)
+    thread.start()
+    yield
+    stop.set()
+    thread.join()
