@@ -80,21 +80,28 @@ FAULTY = "builtin:5.3?mutant=leases-never-end"
 A_TRACE = f"rmq-harness check '{FAULTY}' --select ns.lease.expired-broker-is-removed --out out"
 A_DIFFERENCE = "rmq-harness diff builtin:5.3 'exec:./my-nameserver --port {port}' --steps 60 --out out/others"
 GIVEN = {
-    "fuzzing": [A_TRACE, A_DIFFERENCE],
-    "comparing-servers": [
+    "docs/guides/fuzzing.md": [A_TRACE, A_DIFFERENCE],
+    "docs/guides/comparing-servers.md": [
         f"rmq-harness check builtin:5.3 --select kv --out out/{day}" for day in ("monday", "tuesday")
     ],
-    "campaigns": [
+    "docs/guides/campaigns.md": [
         A_TRACE.replace("--out out", "--out out/check"),
         f"rmq-harness fuzz '{FAULTY}' --kind stateful --seed 7 --max-time 3s --out out/fuzz",
         A_DIFFERENCE.replace("out/others", "out/diff"),
     ],
-    "machine-formats": ["rmq-harness record @free@ @nameserver@ --out out/seen"],
-    "README": [
+    "docs/reference/testing.md": [
+        "rmq-harness check 'builtin:5.3?mutant=kv-keeps-the-first-value' --select kv --out out",
+        *(
+            f'cp "$(ls out/traces/* | head -1)" out/{server}.trace'
+            for server in ("broker-a-0", "nameserver-0")
+        ),
+    ],
+    "docs/guides/machine-formats.md": ["rmq-harness record @free@ @nameserver@ --out out/seen"],
+    "README.md": [
         "rmq-harness check 'exec:./new --port {port}' --select sanity --write-baseline known.yaml",
         "editor known.yaml",
     ],
-    "mining": [
+    "docs/guides/mining.md": [
         f"rmq-harness campaign builtin:5.3 --runs 4 --seed 1 --out {day}" for day in ("today", "yesterday")
     ],
 }
@@ -110,14 +117,20 @@ WITHIN = 300
 MEASURED = (0, 1, 2)
 """A stranger's server fails, and blocks cases; a command that is wrong, or cannot run, ends with 3 or 4."""
 
+
+def name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
 ELSEWHERE = {
-    "tutorial": "tests/unit/site/test_tutorial.py",
-    "own-tests": "tests/unit/conformance/test_own_tests.py",
-    "compatibility": "`make compatibility`, for an hour",
-    "fixtures": "tests/live/test_golden_frames.py",
+    "docs/tutorial.md": "tests/unit/site/test_tutorial.py",
+    "docs/guides/own-tests.md": "tests/unit/conformance/test_own_tests.py",
+    "docs/guides/testing.md": "tests/unit/site/test_testing_guide.py",
+    "docs/compatibility.md": "`make compatibility`, for an hour",
+    "fixtures/README.md": "tests/live/test_golden_frames.py",
 }
-"""Pages, and folders of pages, whose commands something else runs."""
-SHOWING = [page for page in PAGES if not ELSEWHERE.keys() & {page.stem, page.parent.name}]
+"""Pages whose commands something else runs."""
+SHOWING = [page for page in PAGES if name(page) not in ELSEWHERE]
 TAKES_SPARK = {"campaigns", "mining"}
 
 
@@ -132,7 +145,7 @@ def lines(page: Path) -> Iterator[str]:
 def shortened(line: str) -> str:
     for pattern, instead in [*STANDS_FOR, *SHORTER]:
         line = re.sub(pattern, instead, line)
-    command = line.partition("  #")[0].rstrip()
+    command = re.sub(r"\s+# .*", "", line)
     words = command.split()
     if words[0] == "rmq-harness" and words[1] in LESS and not NARROWED.intersection(words):
         command = f"{command} {LESS[words[1]]}"
@@ -222,7 +235,9 @@ class Reader:
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, id=page.stem, marks=pytest.mark.soak if page.stem in TAKES_SPARK else ())
+        pytest.param(
+            page, id=str(page.relative_to(ROOT)), marks=pytest.mark.soak if page.stem in TAKES_SPARK else ()
+        )
         for page in SHOWING
         if any(lines(page))
     ],
@@ -234,7 +249,7 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         our_broker("5.3", nameserver, tmp_path) as broker,
     ):
         reader = Reader(tmp_path, nameserver, broker)
-        for line in [*GIVEN.get(page.stem, ()), *map(shortened, lines(page))]:
+        for line in [*GIVEN.get(name(page), ()), *map(shortened, lines(page))]:
             reader.types(line)
 
 
