@@ -32,10 +32,10 @@ class OwnNames(View):
     def __init__(self, server: RocketMQ) -> None:
         self.server = server
         """The cluster, for what concerns all of it."""
-        self._mark = f"-T{next(_NUMBERS)}"
+        self._suffix = f"-T{next(_NUMBERS)}"
         self._topics: dict[str, str] = {}
         self._groups: dict[str, str] = {}
-        self._since = server._call(lambda _: server._recorder.end)
+        self._since = self._mark()
 
     @property
     def namesrv(self) -> str:
@@ -69,11 +69,14 @@ class OwnNames(View):
     def _wait_for(self, function: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         return self.server._wait_for(function)
 
-    def _recorded(self) -> Recorded:
-        return self.server._recorded(self._since)
+    def _recorded(self, since: int = 0) -> Recorded:
+        return self.server._recorded(max(since, self._since))
+
+    def _mark(self) -> int:
+        return self.server._mark()
 
     def _new_name(self, name: str) -> str:
-        return name if name.endswith(self._mark) else name + self._mark
+        return name if name.endswith(self._suffix) else name + self._suffix
 
     def _real_name(self, name: str) -> str:
         names = self._topics | self._groups

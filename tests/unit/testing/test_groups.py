@@ -186,3 +186,28 @@ def test_4_9_counts_in_the_same_way() -> None:
             ]
         with pytest.raises(RocketMQError, match="CONSUMER_NOT_ONLINE"):
             rocketmq.deliver_again("orders", "billing")
+
+
+def test_members_of_4_9_set_their_offsets_back_themselves() -> None:
+    with RocketMQ(profile="4.9", topics={"orders": 1}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "x")
+        place: dict[str, str | None] = {"consumerGroup": "billing", "topic": "orders", "queueId": "0"}
+        pull = place | {
+            "queueOffset": "0",
+            "maxMsgNums": "32",
+            "sysFlag": "4",
+            "commitOffset": "0",
+            "suspendTimeoutMillis": "0",
+            "subscription": "*",
+            "subVersion": "0",
+        }
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            client.consume()
+            (connection,) = client.brokers.values()
+            later = threading.Timer(0.2, lambda: connection.ask(RequestCode.PULL_MESSAGE, pull))
+            later.start()
+            rocketmq.deliver_again("orders", "billing")
+            later.join()
+            assert rocketmq.lag("billing") == 1
+            client.consume()
+            rocketmq.assert_consumed("orders", "billing")
