@@ -32,10 +32,10 @@ class OwnNames(View):
     def __init__(self, server: RocketMQ) -> None:
         self.server = server
         """The cluster, for what concerns all of it."""
-        self._suffix = f"-T{next(_NUMBERS)}"
+        self._mark = f"-T{next(_NUMBERS)}"
         self._topics: dict[str, str] = {}
         self._groups: dict[str, str] = {}
-        self._since = self._mark()
+        self._since = self._next_frame()
 
     @property
     def namesrv(self) -> str:
@@ -72,11 +72,11 @@ class OwnNames(View):
     def _recorded(self, since: int = 0) -> Recorded:
         return self.server._recorded(max(since, self._since))
 
-    def _mark(self) -> int:
-        return self.server._mark()
+    def _next_frame(self) -> int:
+        return self.server._next_frame()
 
     def _new_name(self, name: str) -> str:
-        return name if name.endswith(self._suffix) else name + self._suffix
+        return name if name.endswith(self._mark) else name + self._mark
 
     def _real_name(self, name: str) -> str:
         names = self._topics | self._groups

@@ -58,7 +58,7 @@ class View:
         """What clients and servers have said to each other, from a frame on."""
         raise NotImplementedError
 
-    def _mark(self) -> int:
+    def _next_frame(self) -> int:
         """The number of the next frame."""
         raise NotImplementedError
 
@@ -265,7 +265,7 @@ class View:
         Raises RocketMQError, in 4.9 also if members of the group do not begin again.
         """
         real, of_group = self._real_name(topic), self._real_name(group)
-        since = self._mark()
+        since = self._next_frame()
         if self._wait_for(lambda cluster: again.set_back(cluster, real, of_group)):
             return
 
