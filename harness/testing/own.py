@@ -15,10 +15,11 @@ from reference_impl.serve import Cluster
 
 from . import administration
 from .clients import Client
+from .options import QUEUES
 from .problems import OptionError
 from .recording import Recorded
 from .rocketmq import RocketMQ
-from .view import View
+from .view import RETRIES, View
 
 T = TypeVar("T")
 
@@ -42,12 +43,12 @@ class OwnNames(View):
         """What clients are given as address of the NameServers: "host:port;host:port"."""
         return self.server.namesrv
 
-    def topic(self, name: str, queues: int = 4) -> str:
+    def topic(self, name: str, queues: int = QUEUES) -> str:
         real = super().topic(name, queues)
         self._topics[name] = real
         return real
 
-    def group(self, name: str, retries: int = 16) -> str:
+    def group(self, name: str, retries: int = RETRIES) -> str:
         real = super().group(name, retries)
         self._groups[name] = real
         return real
