@@ -67,10 +67,12 @@ async def delete_topic(cluster: Cluster, topic: str) -> None:
 
 
 async def delete_group(cluster: Cluster, group: str) -> None:
-    """Delete a group everywhere, with its offsets. Raises RocketMQError."""
+    """Delete a group everywhere, with its offsets, retries and dead letters. Raises RocketMQError."""
     ext: dict[str, str | None] = {"groupName": group, "cleanOffset": "true", "removeOffset": "true"}
     for broker in masters(cluster):
         await ask(broker, Command(RequestCode.DELETE_SUBSCRIPTION_GROUP, ext=dict(ext)))
+    for topic in (TopicName.RETRY_PREFIX + group, TopicName.DLQ_PREFIX + group):
+        await delete_topic(cluster, topic)
 
 
 async def _routed(cluster: Cluster, topic: str, queues: int) -> None:

@@ -42,6 +42,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     queue: int
     offset: int
     """In the queue."""
+    position: int
+    """In the log of the Broker: of two messages, the one that was stored first has the lower one."""
     id: str
     """What clients call `msgId`; copies that are delivered again have the same."""
     born: int
@@ -107,7 +109,7 @@ def messages_of(cluster: Cluster, topic: str, since: Positions | None = None) ->
         for queue in broker.endpoint.broker.store.topics().get(topic, ())
         for message in _of_queue(broker, topic, queue, positions)
     ]
-    return sorted(found, key=_age)
+    return sorted(found, key=age)
 
 
 def topics_with_messages(cluster: Cluster) -> dict[str, int]:
@@ -125,7 +127,7 @@ def topics_with_messages(cluster: Cluster) -> dict[str, int]:
 def pending_of(cluster: Cluster, topic: str) -> list[Pending]:
     """What was sent to a topic and cannot be seen yet, what is due first coming first."""
     found = [one for broker in masters(cluster) for one in _pending(broker) if one.message.topic == topic]
-    return sorted(found, key=lambda one: (one.due is None, one.due or 0, _age(one.message)))
+    return sorted(found, key=lambda one: (one.due is None, one.due or 0, age(one.message)))
 
 
 def transactions_of(cluster: Cluster, topic: str) -> list[Message]:
@@ -148,6 +150,7 @@ def decoded(broker: Broker, stored: wire.Message) -> Message:
         broker=broker.endpoint.broker.config.broker_name,
         queue=stored.queue_id,
         offset=stored.queue_offset,
+        position=stored.physical_offset,
         id=identity(stored),
         born=stored.born_timestamp,
         stored=stored.store_timestamp,
@@ -254,8 +257,9 @@ def _is_text(body: bytes) -> bool:
         return False
 
 
-def _age(message: Message) -> tuple[int, str, int, int]:
-    return message.stored, message.broker, message.queue, message.offset
+def age(message: Message) -> tuple[int, str, int]:
+    """What messages are sorted by. Those of one millisecond and of two Brokers have no order."""
+    return message.stored, message.broker, message.position
 
 
 Where: TypeAlias = Callable[[Message], object]

@@ -15,10 +15,11 @@ from reference_impl.serve import Cluster
 
 from . import administration
 from .clients import Client
+from .options import QUEUES
 from .problems import OptionError
 from .recording import Recorded
 from .rocketmq import RocketMQ
-from .view import View
+from .view import RETRIES, View
 
 T = TypeVar("T")
 
@@ -35,19 +36,19 @@ class OwnNames(View):
         self._mark = f"-T{next(_NUMBERS)}"
         self._topics: dict[str, str] = {}
         self._groups: dict[str, str] = {}
-        self._since = server._call(lambda _: server._recorder.end)
+        self._since = self._next_frame()
 
     @property
     def namesrv(self) -> str:
         """What clients are given as address of the NameServers: "host:port;host:port"."""
         return self.server.namesrv
 
-    def topic(self, name: str, queues: int = 4) -> str:
+    def topic(self, name: str, queues: int = QUEUES) -> str:
         real = super().topic(name, queues)
         self._topics[name] = real
         return real
 
-    def group(self, name: str, retries: int = 16) -> str:
+    def group(self, name: str, retries: int = RETRIES) -> str:
         real = super().group(name, retries)
         self._groups[name] = real
         return real
@@ -69,8 +70,11 @@ class OwnNames(View):
     def _wait_for(self, function: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         return self.server._wait_for(function)
 
-    def _recorded(self) -> Recorded:
-        return self.server._recorded(self._since)
+    def _recorded(self, since: int = 0) -> Recorded:
+        return self.server._recorded(max(since, self._since))
+
+    def _next_frame(self) -> int:
+        return self.server._next_frame()
 
     def _new_name(self, name: str) -> str:
         return name if name.endswith(self._mark) else name + self._mark

@@ -17,7 +17,7 @@ from harness.wire import messages as wire
 from harness.wire.messages import PropertyName, TopicName
 from reference_impl.serve import Cluster
 
-from .messages import Broker, Message, decoded, identity, masters, messages_of, stored_in
+from .messages import Broker, Message, age, decoded, identity, masters, messages_of, stored_in
 
 
 class QueueProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +53,7 @@ def consumed_by(cluster: Cluster, group: str, topic: str | None = None) -> list[
         for stored, is_done in _told(broker, group, of_topic, queue, committed)
         if is_done and identity(stored) not in unfinished
     ]
-    return sorted(done, key=lambda one: (one.stored, one.broker, one.queue, one.offset))
+    return sorted(done, key=age)
 
 
 def retried_by(cluster: Cluster, group: str) -> set[str]:

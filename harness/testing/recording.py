@@ -147,7 +147,9 @@ class _AtServer:
     def __init__(self, recorder: Recorder, server: Server[Any]) -> None:
         self._recorder = recorder
         self._server = server
-        self._numbers: dict[int, int] = {}
+        before = server.shell.observer
+        self._numbers: dict[int, int] = before._numbers if isinstance(before, _AtServer) else {}
+        """The recorder's numbers of connections, by those of the shell; also of those that are open."""
 
     def opened(self, connection: int, peer: str) -> None:
         known = Connection(self._server.name, self._server.role, self._server.address, peer)

@@ -125,6 +125,9 @@ class RocketMQ(View):
     def _recorded(self, since: int = 0) -> Recorded:
         return self._call(lambda _: recorded(self._recorder, self._options.profile, since))
 
+    def _next_frame(self) -> int:
+        return self._call(lambda _: self._recorder.end)
+
     async def _furnished(self, cluster: Cluster) -> None:
         """The recorder listens, and what was given at the start is there."""
         self._recorder.attach(cluster)

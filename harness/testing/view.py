@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping
 from typing import Any, Final, TypeVar
 
-from harness.wire import Command, RequestCode
+from harness.wire import RequestCode
 from reference_impl.serve import Cluster
 
-from . import administration, judging, progress, sending, waiting
-from .asking import ask
+from . import administration, again, judging, progress, sending, waiting
 from .clients import Client, clients_of
 from .durations import Duration
 from .judging import By, identity_of
@@ -55,8 +54,12 @@ class View:
         """The result of a coroutine function that runs in the loop."""
         raise NotImplementedError
 
-    def _recorded(self) -> Recorded:
-        """What clients and servers have said to each other."""
+    def _recorded(self, since: int = 0) -> Recorded:
+        """What clients and servers have said to each other, from a frame on."""
+        raise NotImplementedError
+
+    def _next_frame(self) -> int:
+        """The number of the next frame."""
         raise NotImplementedError
 
     def _new_name(self, name: str) -> str:
@@ -257,19 +260,24 @@ class View:
         _demand(f"topic {topic!r}, group {group!r}", judging.changed(before, state()))
 
     def deliver_again(self, topic: str, group: str) -> None:
-        """Set the offsets of a group back, so that all messages of a topic are delivered to it once more."""
-        ext: dict[str, str | None] = {
-            "topic": self._real_name(topic),
-            "group": self._real_name(group),
-            "timestamp": "0",
-            "isForce": "true",
-        }
+        """Set the offsets of a group back, so that all messages of a topic are delivered to it once more.
 
-        async def reset(cluster: Cluster) -> None:
-            for broker in masters(cluster):
-                await ask(broker, Command(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, ext=dict(ext)))
+        Raises RocketMQError, in 4.9 also if members of the group do not begin again.
+        """
+        real, of_group = self._real_name(topic), self._real_name(group)
+        since = self._next_frame()
+        if self._wait_for(lambda cluster: again.set_back(cluster, real, of_group)):
+            return
 
-        self._wait_for(reset)
+        def begun() -> bool:
+            pulls = Requests(self._recorded(since), RequestCode.PULL_MESSAGE)
+            return self._call(lambda cluster: again.has_begun(cluster, real, of_group, pulls))
+
+        if not waiting.wait_until(begun, again.PATIENCE, look_every=0.05):
+            raise RocketMQError(
+                f"the members of group {of_group!r} were asked to consume topic {real!r} again, as 4.9 does, "
+                f"and have not begun within {again.PATIENCE} s; does their client know that request (220)?"
+            )
 
 
 def _beside(cluster: Cluster, topic: str) -> waiting.Elsewhere:

@@ -29,7 +29,10 @@ class Elsewhere(msgspec.Struct, frozen=True):
 
 
 def wait_until(
-    met: Callable[[], bool], timeout: Duration, hurry: Callable[[], object] = lambda: None
+    met: Callable[[], bool],
+    timeout: Duration,
+    hurry: Callable[[], object] = lambda: None,
+    look_every: float = LOOK_EVERY,
 ) -> bool:
     """Look again and again for a time; returns whether the condition was met. `hurry` is called now and then
     in between.
@@ -43,7 +46,7 @@ def wait_until(
         if now >= hurry_at:
             hurry()
             hurry_at = now + _HURRY_EVERY
-        time.sleep(LOOK_EVERY)
+        time.sleep(look_every)
     return True
 
 

@@ -12,6 +12,7 @@ WAITING = {
     "test_real_clients.py",
     "test_real_peers.py",
     "test_record.py",
+    "test_rocketmq_for_tests.py",
 }
 """In real time: clients, tools, Brokers and containers that start, and time-outs of their own. What runs in
 warped time needs a core for itself: two such tests at a time would be late.

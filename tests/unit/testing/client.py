@@ -11,6 +11,7 @@ from typing import Self
 from harness.wire import Command, FrameBuffer, RequestCode, ResponseCode, decode, encode
 from harness.wire.bodies import ConsumerData, Heartbeat, ProducerData, Subscription, TopicRoute
 from harness.wire.messages import Message, decode_messages, encode_properties
+from harness.wire.versions import V5_3_1
 
 _OPAQUES = count(1)
 
@@ -24,7 +25,9 @@ class Connection:
         self._buffer = FrameBuffer()
 
     def ask(self, code: int, ext: dict[str, str | None] | None = None, body: bytes = b"") -> Command:
-        self._socket.sendall(encode(Command(code, opaque=next(_OPAQUES), ext=ext or {}, body=body)))
+        self._socket.sendall(
+            encode(Command(code, opaque=next(_OPAQUES), version=V5_3_1, ext=ext or {}, body=body))
+        )
         while True:
             while (frame := self._buffer.next_frame()) is None:
                 data = self._socket.recv(65_536)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.testing import RocketMQError
+from harness.testing import RocketMQ, RocketMQError
 from harness.testing.own import OwnNames
 from harness.testing.progress import hurry
 from harness.wire import RequestCode
@@ -168,3 +168,46 @@ def running(client: Client, handle: Callable[[Message], None]) -> Iterator[None]
     yield
     stop.set()
     thread.join()
+
+
+def test_4_9_counts_in_the_same_way() -> None:
+    with RocketMQ(profile="4.9", topics={"orders": 2}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "one", queue=0)
+        rocketmq.send("orders", "two", queue=1)
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            assert rocketmq.lag("billing") == 2
+            one, two = client.consume()
+            assert bodies([one, two]) == ["one", "two"]
+            assert rocketmq.lag("billing") == 0
+            client.give_back(two, level=1)
+            assert [message.text for message in rocketmq.consumed("billing")] == ["one"]
+            assert [message.id for message in rocketmq.wait_for("%RETRY%billing")] == [
+                rocketmq.messages("orders")[1].id
+            ]
+        with pytest.raises(RocketMQError, match="CONSUMER_NOT_ONLINE"):
+            rocketmq.deliver_again("orders", "billing")
+
+
+def test_members_of_4_9_set_their_offsets_back_themselves() -> None:
+    with RocketMQ(profile="4.9", topics={"orders": 1}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "x")
+        place: dict[str, str | None] = {"consumerGroup": "billing", "topic": "orders", "queueId": "0"}
+        pull = place | {
+            "queueOffset": "0",
+            "maxMsgNums": "32",
+            "sysFlag": "4",
+            "commitOffset": "0",
+            "suspendTimeoutMillis": "0",
+            "subscription": "*",
+            "subVersion": "0",
+        }
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            client.consume()
+            (connection,) = client.brokers.values()
+            later = threading.Timer(0.2, lambda: connection.ask(RequestCode.PULL_MESSAGE, pull))
+            later.start()
+            rocketmq.deliver_again("orders", "billing")
+            later.join()
+            assert rocketmq.lag("billing") == 1
+            client.consume()
+            rocketmq.assert_consumed("orders", "billing")

@@ -90,6 +90,16 @@ def test_the_record_is_bounded() -> None:
     assert recorder.end == 101
 
 
+def test_connections_of_the_time_before_a_reset_are_forgotten() -> None:
+    with RocketMQ(topics=["orders"], slaves=1) as rocketmq:
+        for _ in range(5):
+            with Client(rocketmq.namesrv, "shop", "orders"):
+                rocketmq.reset()
+        known = rocketmq._call(lambda _: list(rocketmq._recorder.connections.values()))
+    assert [one.local for one in known if not one.is_left_out] == []
+    assert 2 <= len(known) <= 4, "each Broker at the NameServer, and the slave at its master"
+
+
 def test_clients_are_who_has_sent_a_heartbeat(rocketmq: OwnNames, rocketmq_server: RocketMQ) -> None:
     topic, group = rocketmq.topic("orders"), rocketmq.group("shop")
     other = OwnNames(rocketmq_server)

@@ -62,6 +62,9 @@ def test_views_of_one_server_do_not_see_each_other(rocketmq_server: RocketMQ) ->
     groups = {one.group("shop"), other.group("shop")}
     assert len(topics) == len(groups) == 2
     one.send("orders", "of one")
+    with Client(one.namesrv, one.group("shop"), one.topic("orders")) as client:
+        client.give_back(client.consume()[0], level=-1)
+    assert len(one.dead_letters("shop")) == 1
     assert (len(one.messages("orders")), other.messages("orders")) == (1, [])
     one.close()
     left = rocketmq_server._call(
@@ -72,6 +75,8 @@ def test_views_of_one_server_do_not_see_each_other(rocketmq_server: RocketMQ) ->
         )
     )
     assert len((topics | groups) & left) == 2
+    (kept,) = groups & left
+    assert {name for name in left if name.startswith("%")} <= {f"%RETRY%{kept}", f"%DLQ%{kept}"}
     other.close()
 
 
