@@ -205,7 +205,8 @@ class Faults:
         """
         if "topic" not in which:
             raise TypeError("stale_route needs topic=: the topic whose route does not change")
-        return self._begin("stale_route", StaleRoute(self._real_name(which["topic"])), which, {}, WORDS["route"])
+        action = StaleRoute(self._real_name(which["topic"]))
+        return self._begin("stale_route", action, which, {}, WORDS["route"])
 
     # -- connections and chance ------------------------------------------------------------------------------
 

@@ -95,9 +95,7 @@ class ServerFaults:
         return self._leave(_nameserver(number), "pause")
 
     def start_nameserver(self, number: int) -> None:
-        """A NameServer that was stopped or paused is back. One that was stopped knows no Broker before each
-        has registered again, within 30 s of the servers' clock (`registerNameServerPeriod`).
-        """
+        """A NameServer that was stopped or paused is back, and Brokers have registered with it."""
         self._return(_nameserver(number))
 
     def bring_back(self) -> None:

@@ -93,23 +93,48 @@ class Cluster:
         await self._runs.end(name, kill=kill)
 
     async def begin(self, name: str, started: Callable[[Server[Any]], None]) -> None:
-        """Start a server that was ended: the same port, the same store. `started` gets it; a Broker is known
-        to the NameServers when this returns, unless one of them is not there. Raises StartError.
+        """Start a server that was ended: the same port, the same store. `started` gets it.
+
+        When this returns, the NameServers that serve know the Brokers that serve: with one that has come back
+        they register at once, and not when their period is over. Raises StartError.
         """
         assert self._runs is not None
         for number, nameserver in enumerate(self.nameservers):
             if nameserver.name == name:
-                port = msgspec.structs.replace(
-                    nameserver.endpoint.settings.config, listen_port=nameserver.shell.address[1]
-                )
-                self.nameservers[number] = await self._runs.start_nameserver(name, port)
+                config, port = nameserver.endpoint.settings.config, nameserver.shell.address[1]
+                config = msgspec.structs.replace(config, listen_port=port)
+                self.nameservers[number] = await self._runs.start_nameserver(name, config)
                 started(self.nameservers[number])
         for number, broker in enumerate(self.brokers):
             if broker.name == name:
                 self.brokers[number] = await self._runs.start_broker(name, broker.endpoint.broker.config)
                 started(self.brokers[number])
-                if all(self.runs(nameserver.name) for nameserver in self.nameservers):
-                    await self._runs.first(_registered([self.brokers[number].endpoint]))
+        await self._runs.first(self._acquainted())
+
+    def serves(self, server: Server[Any]) -> bool:
+        """Whether a server is there and answers."""
+        return self.runs(server.name) and not server.shell.is_paused
+
+    async def _acquainted(self) -> None:
+        nameservers = [nameserver for nameserver in self.nameservers if self.serves(nameserver)]
+        brokers = [broker for broker in self.brokers if self.serves(broker)]
+
+        def strangers() -> list[Server[BrokerEndpoint]]:
+            known = [
+                {
+                    address
+                    for broker in one.endpoint.routes.brokers.values()
+                    for address in broker.addresses.values()
+                }
+                for one in nameservers
+            ]
+            return [broker for broker in brokers if not all(broker.address in one for one in known)]
+
+        for broker in strangers():
+            registrar, shell = broker.endpoint.broker.registrar, broker.shell
+            registrar.register(shell.now(), force=True, check_order=False)
+            shell.perform(shell.endpoint.work())
+        await _soon(strangers)
 
 
 def run_cluster(
@@ -185,7 +210,7 @@ async def serve_cluster(
         for name, broker in _brokers(size, settings, cluster.namesrv, ports, store):
             with ports.named(name):
                 cluster.brokers.append(await runs.start_broker(name, broker))
-        await runs.first(_registered([broker.endpoint for broker in cluster.brokers]))
+        await runs.first(_registered(cluster.brokers))
         ports.keep(cluster.ports)
         ready(cluster)
         await asyncio.wait(
@@ -208,26 +233,31 @@ async def begin_again(cluster: Cluster) -> None:
         nameserver.shell.begin_again()
     for broker in cluster.brokers:
         broker.shell.begin_again()
-    await _registered([broker.endpoint for broker in cluster.brokers])
+    await _registered(cluster.brokers)
 
 
 async def _until(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
-async def _registered(endpoints: list[BrokerEndpoint]) -> None:
+async def _registered(brokers: list[Server[BrokerEndpoint]]) -> None:
     """Returns when every Broker has been accepted by every NameServer.
 
     Raises StartError if that takes long.
     """
+    await _soon(lambda: [one for one in brokers if not one.endpoint.broker.registrar.is_registered])
+
+
+async def _soon(strangers: Callable[[], list[Server[BrokerEndpoint]]]) -> None:
+    """Returns when there are none. Raises StartError if that takes long."""
     try:
         async with asyncio.timeout(_READY_WITHIN):
-            while not all(endpoint.broker.registrar.is_registered for endpoint in endpoints):
+            while strangers():
                 await asyncio.sleep(_LOOK_EVERY)
     except TimeoutError:
-        late = [e.broker.config.address for e in endpoints if not e.broker.registrar.is_registered]
+        late = ", ".join(broker.address for broker in strangers())
         raise StartError(
-            f"not registered within {_READY_WITHIN:.0f} s: {', '.join(late)}; is the machine busy, or is a "
+            f"not registered within {_READY_WITHIN:.0f} s: {late}; is the machine busy, or is a "
             "setting wrong?",
             EXIT_NOT_STARTED,
         ) from None

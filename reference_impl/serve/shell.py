@@ -182,6 +182,7 @@ class Shell(Generic[E]):
     def local_addresses(self) -> set[str]:
         """From where it is connected with other servers, "ip:port"."""
         return self._outbound.local_addresses
+
     def pause(self) -> None:
         """Stand still, as a process does that is stopped: what arrives waits in sockets, what is to be sent
         here, and nothing is due.

@@ -308,8 +308,8 @@ def test_a_fault_that_was_not_met_says_what_came_instead(rocketmq: RocketMQ, pee
         peer.send(topic)
     assert str(raised.value) == (
         f"refuse(answer='SYSTEM_BUSY', code='commit', topic={topic!r}) was met by 0 requests, expected 1. "
-        f"Other requests: 2 × 310 SEND_MESSAGE_V2 of {topic} at broker-a-0. Has the application come that far, and "
-        "does the selection fit?"
+        f"Other requests: 2 × 310 SEND_MESSAGE_V2 of {topic} at broker-a-0. Has the application come that "
+        "far, and does the selection fit?"
     )
 
 

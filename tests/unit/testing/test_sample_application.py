@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.testing import RocketMQ
-from harness.wire import RequestCode, WireError
+from harness.wire import WireError
 from tests.unit.testing.sample_application import mistakes
 from tests.unit.testing.sample_application.client import Client
 from tests.unit.testing.sample_application.shop import (
@@ -185,28 +185,7 @@ def wrong_in(books: Books) -> str:
 
 @pytest.fixture
 def rocketmq() -> Any:
-    with RocketMQ(masters=2) as started:
-        client = Client(started.namesrv)
-        for broker in started._cluster.brokers:
-            for topic in (ORDERS, PARCELS):
-                client.ask(
-                    broker.address,
-                    RequestCode.UPDATE_AND_CREATE_TOPIC,
-                    {
-                        "topic": topic,
-                        "defaultTopic": "TBW102",
-                        "readQueueNums": 4,
-                        "writeQueueNums": 4,
-                        "perm": 6,
-                        "topicFilterType": "SINGLE_TAG",
-                        "topicSysFlag": 0,
-                        "order": "false",
-                    },
-                )
-        for topic in (ORDERS, PARCELS):
-            while len(client.queues(topic)) < 8:
-                client.refresh(topic)
-        client.close()
+    with RocketMQ(masters=2, topics=[ORDERS, PARCELS]) as started:
         yield started
 
 
