@@ -103,7 +103,7 @@ class Faults:
     def cut_reply(self, **which: Unpack[Which]) -> Fault:
         """Requests are carried out; half of the answer's frame is sent, and the connection is closed.
 
-        Finds: clients that take part of a frame for a whole one, or wait for the rest for ever.
+        Finds: clients that take part of a frame for a whole one, or wait for the rest without a limit.
         """
         return self._begin("cut_reply", Cut(), which)
 
