@@ -23,10 +23,12 @@ from reference_impl.serve.faults import (
     ReversedRoute,
     Rule,
     Selector,
+    Stall,
     StoredBut,
 )
 
 _LATE: Final = 0.2
+_PAUSE: Final = 0.3
 """Seconds."""
 
 
@@ -39,6 +41,7 @@ _ANY: Final[dict[str, Callable[[], Action]]] = {
     "answered, then the connection is closed": Close,
     "carried out, then the connection is reset": Reset,
     "carried out, half of the answer is sent": Cut,
+    f"answered after a pause of the server of {_PAUSE:g} s": lambda: Stall(_PAUSE),
 }
 _CALLS: Final = {**_ANY, "refused, busy": _busy}
 _DRAWN: Final[dict[str, dict[str, Callable[[], Action]]]] = {

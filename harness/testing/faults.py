@@ -219,7 +219,7 @@ class Faults:
 
     def chaos(self, seed: int, *, rate: float = 0.2, **which: Unpack[Which]) -> Fault:
         """One request in `1/rate` meets a fault that the seed draws. The n-th send, pull, commit, … meets the
-        same fault with the same seed. A test that fails shows what happened.
+        same fault with the same seed; servers pause, too. A test that fails shows what happened.
 
         Finds: what no other test was written for.
         """

@@ -160,6 +160,7 @@ class Shell(Generic[E]):
         for connection in list(self._connections.values()):
             connection.transport.abort()
         self._outbound.stop()
+        self.is_paused = False
         if self._failure.done():
             self._failure.exception()  # it has been said
         else:
@@ -237,7 +238,7 @@ class Shell(Generic[E]):
         return bool(self._held) or self.is_paused
 
     def perform(self, effects: list[Effect]) -> None:
-        if self.is_holding:
+        if self._held or self.is_paused:
             self._held += effects
         elif any(type(effect) in _WRITTEN for effect in effects):
             self._held = effects

@@ -7,7 +7,19 @@
 3. What goes wrong is an `Action`, who meets it is a `Selector`, how often is the `Rule`'s.
 """
 
-from .actions import Action, Close, Cut, Damage, Delay, LoseReply, LoseRequest, Refuse, Reset, StoredBut
+from .actions import (
+    Action,
+    Close,
+    Cut,
+    Damage,
+    Delay,
+    LoseReply,
+    LoseRequest,
+    Refuse,
+    Reset,
+    Stall,
+    StoredBut,
+)
 from .groups import Crowd, Repeat, SuggestSlave
 from .layers import Layers
 from .request import WORDS, Request
@@ -36,6 +48,7 @@ __all__ = [
     "Rule",
     "Selector",
     "StaleRoute",
+    "Stall",
     "StoredBut",
     "SuggestSlave",
 ]

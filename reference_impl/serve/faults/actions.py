@@ -37,6 +37,8 @@ class Delivery(msgspec.Struct):
     """What is sent in place of the frame."""
     ends: bool = False
     """Whether the connection is closed behind it."""
+    stalls: float = 0.0
+    """Seconds for which the server stands still before it is sent."""
     resets: bool = False
     """Whether the connection is reset, and nothing more is sent."""
 
@@ -95,6 +97,16 @@ class Delay(Action):
 
     def after(self, request: Request, delivery: Delivery) -> None:
         delivery.delay += self._seconds
+
+
+class Stall(Action):
+    """The request is carried out; then the server stands still for some seconds, for all its clients."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    def after(self, request: Request, delivery: Delivery) -> None:
+        delivery.stalls = self._seconds
 
 
 class StoredBut(Action):

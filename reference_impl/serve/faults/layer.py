@@ -133,6 +133,9 @@ class Layer:
         for action in actions:
             action.after(request, delivery)
         loop = asyncio.get_running_loop()
+        if delivery.stalls:
+            self._shell.pause()
+            loop.call_later(delivery.stalls, self._shell.resume)
         loop.call_later(delivery.delay, self._send, request.connection, delivery)
 
     def _send(self, connection: int, delivery: Delivery) -> None:
