@@ -160,7 +160,7 @@ class Shell(Generic[E]):
         for connection in list(self._connections.values()):
             connection.transport.abort()
         self._outbound.stop()
-        self.is_paused = False
+        self.is_paused = True
         if self._failure.done():
             self._failure.exception()  # it has been said
         else:
@@ -193,8 +193,8 @@ class Shell(Generic[E]):
             connection.read_on()
 
     def resume(self) -> None:
-        """Go on where it stood still."""
-        if self.is_paused:
+        """Go on where it stood still. A server that has ended stands still for good."""
+        if self.is_paused and not self._failure.done():
             self.is_paused = False
             self._write_held()
             self._tick()

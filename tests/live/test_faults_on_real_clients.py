@@ -5,12 +5,13 @@ reference of faults says.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from clusters import ONE_IN_CI, VERSIONS, clients, missing
 
-from harness.targets import TargetError
+from harness.targets import TargetError, maven
 from harness.testing import RocketMQ
 from harness.testing.fault import Fault
 
@@ -47,8 +48,12 @@ def cut(rocketmq: RocketMQ, run: str) -> Fault:
 def test_a_client_gets_over_a_fault(begin: Begin, is_duplicated: bool, version: str, tmp_path: Path) -> None:
     run = begin.__name__.replace("_", "-")
     try:
-        with RocketMQ(profile=VERSIONS[version]) as rocketmq, begin(rocketmq, run):
-            found = clients(version, rocketmq.namesrv, MESSAGES, run, tmp_path, "plain")["plain"]
+        maven.classpath(version, ["rocketmq-tools"])
+        with RocketMQ(profile=VERSIONS[version]) as rocketmq, ThreadPoolExecutor(1) as apart:
+            running = apart.submit(clients, version, rocketmq.namesrv, MESSAGES, run, tmp_path, "plain")
+            rocketmq.wait_for(TOPIC.format(run), timeout=300)  # its first message, before a consumer is there
+            with begin(rocketmq, run):
+                found = running.result()["plain"]
     except TargetError as problem:
         missing(problem)
     assert (found["sent"], found["lost"], found["wrong"]) == (MESSAGES, 0, 0)

@@ -97,6 +97,17 @@ def test_a_slave_has_a_name_of_its_own() -> None:
             assert broker(cluster).send("orders").code == ResponseCode.SUCCESS
 
 
+def test_faults_and_restarts_are_of_every_line() -> None:
+    with RocketMQ(profile="4.9", topics=["orders"]) as cluster:
+        with cluster.fault.refuse(code="send", topic="orders"):
+            assert broker(cluster).send("orders").code == ResponseCode.SYSTEM_BUSY
+        broker(cluster).send("orders", b"kept")
+        with cluster.kill_broker("broker-a"), cluster.stop_nameserver(0):
+            pass
+        assert nameserver(cluster).route("orders").code == ResponseCode.SUCCESS
+        assert [message.body for message in cluster.messages("orders")] == [b"kept"]
+
+
 def test_servers_are_back_after_a_reset_and_at_the_end_of_a_view() -> None:
     with RocketMQ() as cluster:
         cluster.stop_broker("broker-a")
@@ -107,6 +118,16 @@ def test_servers_are_back_after_a_reset_and_at_the_end_of_a_view() -> None:
         cluster.pause_broker("broker-a")
         view.close()
         assert broker(cluster).send(topic).code == ResponseCode.SUCCESS
+
+
+def test_the_test_itself_asks_no_broker_that_is_away() -> None:
+    with RocketMQ(masters=2, topics=["orders"]) as cluster:
+        for away in (cluster.stop_broker, cluster.pause_broker):
+            with away("broker-a"):
+                assert {cluster.send("orders", "x").broker for _ in range(3)} == {"broker-b"}
+                with pytest.raises(RocketMQError, match="stopped or paused and cannot be asked 10 "):
+                    cluster.send("orders", "x", broker="broker-a")
+        assert cluster.send("orders", "x", broker="broker-a").queue == 0
 
 
 def test_a_view_names_its_own_topics(cluster: RocketMQ) -> None:
