@@ -71,8 +71,8 @@ class Fault:
 
     def begin(self, rule: Rule) -> Self:
         """Begin it, once."""
-        self._rule = rule
         self._host.call(lambda: self._host.layers.begin(rule))
+        self._rule = rule
         return self
 
     def happened(self, request: Request, happens: bool, what: str = "") -> None:

@@ -45,7 +45,7 @@ _STRANGER: Final = "0.0.0.0@stranger-{}"
 
 
 class Faults:
-    """The faults of one cluster. `real_name` gives the real name of what a test names (topic or group)."""
+    """Begins faults of one cluster. `real_name` gives the real name of what a test names (topic or group)."""
 
     def __init__(self, host: Host, real_name: Callable[[str], str] = str) -> None:
         self._host = host
@@ -226,7 +226,9 @@ class Faults:
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate <= 1:
             raise ValueError(f"rate={rate!r}: expected a number above 0, at most 1")
         fault = self._fault("chaos", which, {"seed": seed, "rate": rate}, expected=0)
-        return fault.begin(Chaos(seed, rate, self._selector(which), which.get("times"), fault.happened))
+        return self._begun(
+            fault, Chaos(seed, rate, self._selector(which), which.get("times"), fault.happened)
+        )
 
     # -- how they begin --------------------------------------------------------------------------------------
 
@@ -241,7 +243,7 @@ class Faults:
         selected = self._selector(which if codes is None else {**which, "code": codes})
         times = which.get("times")
         fault = self._fault(name, which, given or {}, expected=1 if times is None else times)
-        return fault.begin(Rule(action, selected, times, fault.happened))
+        return self._begun(fault, Rule(action, selected, times, fault.happened))
 
     def _selector(self, which: Mapping[str, Any]) -> Selector:
         selected = selector(which)
@@ -256,6 +258,9 @@ class Faults:
         self, name: str, which: Mapping[str, Any], given: Mapping[str, Any], *, expected: int
     ) -> Fault:
         shown = ", ".join(f"{key}={value!r}" for key, value in {**given, **which}.items())
-        fault = Fault(self._host, f"{name}({shown})", expected, self._lasting.remove)
+        return Fault(self._host, f"{name}({shown})", expected, self._lasting.remove)
+
+    def _begun(self, fault: Fault, rule: Rule) -> Fault:
+        fault.begin(rule)
         self._lasting.append(fault)
         return fault

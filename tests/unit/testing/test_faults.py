@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.program.damages import Cut, Number
-from harness.testing import FaultNotMetError, RocketMQ
+from harness.testing import FaultNotMetError, RocketMQ, RocketMQError
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import decode_messages
 from tests.unit.testing.peers import GROUP, Peer, broker, nameserver, new_topic, pull
@@ -346,6 +346,14 @@ def test_what_was_not_met_is_said_at_the_end_of_everything() -> None:
         RocketMQ() as rocketmq,
     ):
         rocketmq.fault.lose_reply(code="send", times=1)
+
+
+def test_a_fault_needs_servers() -> None:
+    rocketmq = RocketMQ()
+    with pytest.raises(RocketMQError, match="does not run"):
+        rocketmq.fault.refuse()
+    with rocketmq:
+        rocketmq.fault.end_all()
 
 
 @pytest.mark.parametrize(
