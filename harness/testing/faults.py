@@ -62,6 +62,10 @@ class Faults:
         for fault in lasting:
             fault.judge(error)
 
+    def __str__(self) -> str:
+        """What the faults that still last have done."""
+        return "\n".join(map(str, self._lasting))
+
     # -- any request -----------------------------------------------------------------------------------------
 
     def refuse(
