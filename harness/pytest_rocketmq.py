@@ -33,7 +33,7 @@ def rocketmq_server(rocketmq_options: dict[str, Any]) -> Iterator[RocketMQ]:
 
 
 @pytest.fixture
-def rocketmq(rocketmq_server: RocketMQ) -> Iterator[OwnNames]:
+def rocketmq(rocketmq_server: RocketMQ, request: pytest.FixtureRequest) -> Iterator[OwnNames]:
     """The shared RocketMQ, with topics and groups of the test's own: give the application the names that
     `rocketmq.topic("orders")` and `rocketmq.group("billing")` return.
     """
@@ -41,4 +41,6 @@ def rocketmq(rocketmq_server: RocketMQ) -> Iterator[OwnNames]:
 
     view = OwnNames(rocketmq_server)
     yield view
+    if story := str(view.fault):
+        request.node.add_report_section("teardown", "faults", story)  # is shown if the test has failed
     view.close()

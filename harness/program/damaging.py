@@ -103,19 +103,24 @@ def segment_of(step: Damaged, names: Names, opaques: Iterator[int], announces: i
 
 def damaged_frame(step: Damaged, names: Names, opaque: int, announces: int) -> bytes:
     """The bytes of a damaged frame alone."""
-    if raw := _of(Raw, step.damages):
+    return damaged(frame_of(step.base, names, opaque, announces), step.damages)
+
+
+def damaged(frame: bytes, damages: tuple[AnyDamage, ...]) -> bytes:
+    """What damages make of the bytes of a frame, which is whole."""
+    if raw := _of(Raw, damages):
         return _latin(raw[-1].data)
-    parts = _Parts(frame_of(step.base, names, opaque, announces))
-    for damage in step.damages:
+    parts = _Parts(frame)
+    for damage in damages:
         _in_members(damage, parts)
-    for damage in step.damages:
+    for damage in damages:
         _in_body(damage, parts)
-    lengths = _of(Length, step.damages)
+    lengths = _of(Length, damages)
     header = parts.header(lengths)
-    for text in _of(HeaderText, step.damages):
+    for text in _of(HeaderText, damages):
         header = _exchanged(header, text.at, text.remove, text.insert)
     frame = _with_lengths(header, parts, lengths)
-    for damage in step.damages:
+    for damage in damages:
         frame = _in_bytes(damage, frame)
     return frame
 

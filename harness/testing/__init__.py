@@ -9,6 +9,7 @@ It serves clients of any language; nothing here is one. `docs/guides/testing.md`
 """
 
 from .clients import Client
+from .fault import FaultNotMetError
 from .messages import Message, Pending
 from .problems import OptionError, RocketMQError
 from .progress import QueueProgress
@@ -20,6 +21,7 @@ from .view import View
 __all__ = [
     "Answer",
     "Client",
+    "FaultNotMetError",
     "Message",
     "OptionError",
     "Pending",

@@ -28,6 +28,11 @@ async def ask(broker: Broker, command: Command) -> Reply:
     Raises RocketMQError.
     """
     shell, endpoint = broker.shell, broker.endpoint
+    if shell.is_paused:
+        raise RocketMQError(
+            f"{broker.name} is stopped or paused and cannot be asked {request_words(command.code)}; "
+            f"start_broker({broker.name!r}) brings it back"
+        )
     now = endpoint.now = max(shell.now(), endpoint.now)
     endpoint.connected(_CONNECTION, PEER, now)
     reply = endpoint.broker.execute(command, _CONNECTION, now)

@@ -15,6 +15,7 @@ from reference_impl.serve import Cluster
 
 from . import administration
 from .clients import Client
+from .faults import Faults
 from .options import QUEUES
 from .problems import OptionError
 from .recording import Recorded
@@ -33,6 +34,8 @@ class OwnNames(View):
     def __init__(self, server: RocketMQ) -> None:
         self.server = server
         """The cluster, for what concerns all of it."""
+        self.fault = Faults(server, self._known_name)
+        """Begins faults of requests and answers, by the names of this view."""
         self._mark = f"-T{next(_NUMBERS)}"
         self._topics: dict[str, str] = {}
         self._groups: dict[str, str] = {}
@@ -54,7 +57,10 @@ class OwnNames(View):
         return real
 
     def close(self) -> None:
-        """Delete what was made here, with its messages."""
+        """Delete what was made here, with its messages; end its faults, and bring back servers that are away.
+
+        Raises FaultNotMetError for a fault that was to be met and was not.
+        """
 
         async def deleted(cluster: Cluster) -> None:
             for topic in self._topics.values():
@@ -62,7 +68,11 @@ class OwnNames(View):
             for group in self._groups.values():
                 await administration.delete_group(cluster, group)
 
-        self._wait_for(deleted)
+        try:
+            self.fault.end_all()
+        finally:
+            self.server.bring_back()
+            self._wait_for(deleted)
 
     def _call(self, function: Callable[[Cluster], T]) -> T:
         return self.server._call(function)
@@ -93,6 +103,10 @@ class OwnNames(View):
             f"{name!r} is neither a topic nor a group of this test, which has {known}; make it with "
             f"rocketmq.topic({name!r}) or rocketmq.group({name!r}); what tests share is at rocketmq.server"
         )
+
+    def _known_name(self, name: str) -> str:
+        """The real name of a topic or group of this view, or the name of another."""
+        return (self._topics | self._groups).get(name, name)
 
     def _is_mine(self, client: Client) -> bool:
         topics, groups = set(self._topics.values()), set(self._groups.values())

@@ -21,7 +21,6 @@ from harness.trace import Header, Opened, Received, Sent, Trace, write_trace
 from harness.wire import FRAME_LIMIT, FrameBuffer, WireError
 from reference_impl.serve import Cluster, Server
 from reference_impl.serve.server import ServerRole
-from reference_impl.serve.shell import Shell
 
 MOST: Final = 32 << 20
 """Bytes of frames that are held."""
@@ -68,10 +67,12 @@ class Recorder:
     def attach(self, cluster: Cluster) -> None:
         """Begin to record what happens at all servers."""
         self._cluster = cluster
-        for nameserver in cluster.nameservers:
-            nameserver.shell.observer = _AtServer(self, nameserver)
-        for broker in cluster.brokers:
-            broker.shell.observer = _AtServer(self, broker)
+        for server in cluster.servers:
+            self.observe(server)
+
+    def observe(self, server: Server[Any]) -> None:
+        """Begin to record what happens at a server that has just started."""
+        server.shell.observer = _AtServer(self, server)
 
     @property
     def end(self) -> int:
@@ -134,11 +135,7 @@ class Recorder:
             del self.connections[number]
 
     def _is_own(self, address: str) -> bool:
-        shells: list[Shell[Any]] = [
-            *(nameserver.shell for nameserver in self._cluster.nameservers),
-            *(broker.shell for broker in self._cluster.brokers),
-        ]
-        return any(address in shell.local_addresses for shell in shells)
+        return any(address in server.shell.local_addresses for server in self._cluster.servers)
 
 
 class _AtServer:

@@ -12,19 +12,20 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from reference_impl.serve import Cluster, begin_again, serve_cluster
+from reference_impl.serve import Cluster, Server, begin_again, serve_cluster
 
 from .administration import create_group, create_topic
 from .background import Background
 from .options import checked
 from .problems import RocketMQError
 from .recording import Recorded, Recorder, recorded
+from .servers import ServerFaults
 from .view import RETRIES, View
 
 T = TypeVar("T")
 
 
-class RocketMQ(View):
+class RocketMQ(View, ServerFaults):
     """A RocketMQ that lives as long as a `with` block.
 
         with RocketMQ(topics=["orders"]) as rocketmq:
@@ -52,6 +53,7 @@ class RocketMQ(View):
         store: str | os.PathLike[str] | None = None,
         config: Mapping[str, str | int | bool] | None = None,
     ) -> None:
+        super().__init__()
         self._options = checked(
             profile=profile,
             masters=masters,
@@ -98,7 +100,10 @@ class RocketMQ(View):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.stop()
+        try:
+            self.fault.end_all(error)
+        finally:
+            self.stop()
 
     @property
     def namesrv(self) -> str:
@@ -108,9 +113,14 @@ class RocketMQ(View):
 
     def reset(self) -> None:
         """Make everything as it was after the start: no messages, the topics and groups that were given at
-        the start, no connection of a client. Servers and ports stay; clients connect again by themselves.
+        the start, no connection of a client, no fault. Servers and ports stay; clients connect again by
+        themselves. Raises FaultNotMetError for a fault that was to be met and was not.
         """
-        self._wait_for(self._begun_again)
+        try:
+            self.fault.end_all()
+        finally:
+            self.bring_back()
+            self._wait_for(self._begun_again)
 
     # -- what modules of this package use --------------------------------------------------------------------
 
@@ -129,8 +139,10 @@ class RocketMQ(View):
         return self._call(lambda _: self._recorder.end)
 
     async def _furnished(self, cluster: Cluster) -> None:
-        """The recorder listens, and what was given at the start is there."""
+        """The recorder listens, faults can begin, and what was given at the start is there."""
         self._recorder.attach(cluster)
+        for server in cluster.servers:
+            self.layers.attach(server.name, server.shell)
         for topic, queues in self._options.topics.items():
             await create_topic(cluster, topic, queues)
         for group in self._options.groups:
@@ -140,6 +152,10 @@ class RocketMQ(View):
         await begin_again(cluster)
         self._recorder.forget()
         await self._furnished(cluster)
+
+    def _started(self, server: Server[Any]) -> None:
+        super()._started(server)
+        self._recorder.observe(server)
 
     def _running(self) -> Background:
         if self._background is None:

@@ -151,8 +151,10 @@ def _place(cluster: Cluster, message: Outgoing) -> tuple[Broker, int]:
             most = max(queue for _, queue in places)
             raise OptionError(f"queue={message.queue} of topic {message.topic!r}: expected 0 to {most}")
         return found[0]
-    number = next(_TURNS) if message.sharding is None else crc32(message.sharding.encode())
-    return places[number % len(places)]
+    if message.sharding is not None:
+        return places[crc32(message.sharding.encode()) % len(places)]
+    served = [place for place in places if not place[0].shell.is_paused] or places
+    return served[next(_TURNS) % len(served)]
 
 
 def _delay(broker: Broker, message: Outgoing) -> dict[str, str]:

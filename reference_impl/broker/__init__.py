@@ -26,6 +26,7 @@ __all__ = [
     "Chance",
     "Config",
     "Endpoint",
+    "MemoryStorage",
     "Parts",
     "Storage",
     "StoreError",

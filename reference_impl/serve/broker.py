@@ -21,7 +21,7 @@ from typing import Any
 
 import msgspec
 
-from reference_impl.broker import PARTS, Config, Endpoint, StoreError, build
+from reference_impl.broker import PARTS, Config, Endpoint, MemoryStorage, Storage, StoreError, build
 from reference_impl.broker.files import FileStorage
 from reference_impl.certificates import certificates_for
 from reference_impl.remoting.errors import ConfigError
@@ -38,6 +38,15 @@ from .shell import Shell, bound
 _VIP_BELOW = 2
 _TRIES = 50
 """Free ports that are looked at for one whose VIP port is free too."""
+
+
+class Memory:
+    """What a Broker without a store has written: given to its next run, it is its store."""
+
+    def __init__(self) -> None:
+        self.messages = MemoryStorage()
+        self.files: dict[str, bytes] = {}
+        """Below the root directory, by name."""
 
 
 def run_broker(
@@ -89,18 +98,21 @@ async def serve_broker(
     stop: asyncio.Event,
     ready: Callable[[Shell[Endpoint]], None] | None = None,
     clock: Callable[[], int] | None = None,
+    memory: Memory | None = None,
 ) -> None:
     """Serve until `stop` is set, and then until NameServers know that the Broker goes.
 
     `ready` is called once connections are accepted; the settings of the endpoint's Broker say on which port.
-    `clock` gives ms since the epoch and never goes back. Setting `stop` again ends it at once.
+    `clock` gives ms since the epoch and never goes back. `memory` is used where the settings name no store.
+    Setting `stop` again ends it at once; a cancelled task ends it as a kill does.
 
     Raises StartError if the ports or the store cannot be used.
     """
     settings = Config() if config is None else config
+    memory = Memory() if memory is None else memory
     with (
         _listeners(settings.bind_address, settings.listen_port) as (main, fast),
-        _storage(settings) as storage,
+        _storage(settings, memory) as storage,
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
         now = epoch_clock() if clock is None else clock
@@ -118,18 +130,18 @@ async def serve_broker(
             )
 
         def anew() -> Endpoint:
-            if storage is not None:
-                for name in storage.names():
-                    storage.delete(name)
+            for name in storage.names():
+                storage.delete(name)
+            memory.files.clear()
             return made({})
 
         try:
-            endpoint = made(_stored(settings))
+            endpoint = made(_stored(settings, memory))
         except (OSError, StoreError) as error:
             raise StartError(
                 f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
             ) from error
-        shell = Shell(endpoint, now, lambda name, data: _persist(settings, name, data), anew)
+        shell = Shell(endpoint, now, lambda name, data: _persist(settings, memory, name, data), anew)
         await shell.listen(main, type(endpoint).connected)
         await shell.listen(fast, type(endpoint).connected_fast)
         if ready is not None:
@@ -205,10 +217,10 @@ def _listeners(host: str, port: int) -> Iterator[tuple[socket.socket, socket.soc
 
 
 @contextlib.contextmanager
-def _storage(settings: Config) -> Iterator[FileStorage | None]:
-    """Where messages are kept; None: in memory. Raises StartError."""
+def _storage(settings: Config, memory: Memory) -> Iterator[Storage]:
+    """Where messages are kept. Raises StartError."""
     if not settings.store_path_root_dir:
-        yield None
+        yield memory.messages
         return
     try:
         storage = FileStorage(Path(settings.store_path_root_dir))
@@ -225,16 +237,17 @@ def _storage(settings: Config) -> Iterator[FileStorage | None]:
         storage.close()
 
 
-def _stored(settings: Config) -> dict[str, bytes]:
+def _stored(settings: Config, memory: Memory) -> dict[str, bytes]:
     """The configuration files of the last run, by name. Raises OSError."""
     root = Path(settings.store_path_root_dir)
     if not settings.store_path_root_dir:
-        return {}
+        return dict(memory.files)
     return {f"config/{path.name}": path.read_bytes() for path in (root / "config").glob("[!.]*")}
 
 
-def _persist(settings: Config, name: str, data: bytes) -> None:
+def _persist(settings: Config, memory: Memory, name: str, data: bytes) -> None:
     if not settings.store_path_root_dir:
+        memory.files[name] = data
         return
     path = Path(settings.store_path_root_dir) / name
     try:

@@ -10,10 +10,10 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from string import ascii_lowercase
-from typing import TypeVar
+from typing import Any
 
 import msgspec
 
@@ -22,19 +22,16 @@ from reference_impl.broker import Endpoint as BrokerEndpoint
 from reference_impl.nameserver import Config as NameServerConfig
 from reference_impl.nameserver import Endpoint as NameServerEndpoint
 
-from .broker import broker_settings, serve_broker
+from .broker import broker_settings
 from .looping import run_until_signal
-from .nameserver import serve_nameserver
 from .ports import Ports
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
+from .runs import Runs, reachable
 from .server import Server
-from .shell import Shell
 
 _READY_WITHIN = 15.0
 _LOOK_EVERY = 0.01
 _MOST = 26
-
-_T = TypeVar("_T")
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,11 +55,18 @@ class Size(msgspec.Struct, frozen=True, kw_only=True):
                 )
 
 
-class Cluster(msgspec.Struct, frozen=True):
-    """The servers of a cluster, as they were started."""
+class Cluster:
+    """The servers of a cluster, as they were started last."""
 
-    nameservers: list[Server[NameServerEndpoint]]
-    brokers: list[Server[BrokerEndpoint]]
+    def __init__(
+        self,
+        nameservers: list[Server[NameServerEndpoint]],
+        brokers: list[Server[BrokerEndpoint]],
+        runs: Runs | None = None,
+    ) -> None:
+        self.nameservers = nameservers
+        self.brokers = brokers
+        self._runs = runs
 
     @property
     def namesrv(self) -> str:
@@ -72,8 +76,65 @@ class Cluster(msgspec.Struct, frozen=True):
     @property
     def ports(self) -> dict[str, int]:
         """The port of each server, by its name."""
-        names = {server.name: server.shell.address[1] for server in self.nameservers}
-        return names | {server.name: server.shell.address[1] for server in self.brokers}
+        return {server.name: server.shell.address[1] for server in self.servers}
+
+    @property
+    def servers(self) -> list[Server[Any]]:
+        """All of them."""
+        return [*self.nameservers, *self.brokers]
+
+    def runs(self, name: str) -> bool:
+        """Whether a server is there."""
+        return self._runs is not None and self._runs.runs(name)
+
+    async def end(self, name: str, *, kill: bool = False) -> None:
+        """End one server: it takes its leave, or it is killed. It stays in the lists as it was."""
+        assert self._runs is not None
+        await self._runs.end(name, kill=kill)
+
+    async def begin(self, name: str, started: Callable[[Server[Any]], None]) -> None:
+        """Start a server that was ended: the same port, the same store. `started` gets it.
+
+        When this returns, the NameServers that serve know the Brokers that serve: with one that has come back
+        they register at once, and not when their period is over. Raises StartError.
+        """
+        assert self._runs is not None
+        for number, nameserver in enumerate(self.nameservers):
+            if nameserver.name == name:
+                config, port = nameserver.endpoint.settings.config, nameserver.shell.address[1]
+                config = msgspec.structs.replace(config, listen_port=port)
+                self.nameservers[number] = await self._runs.start_nameserver(name, config)
+                started(self.nameservers[number])
+        for number, broker in enumerate(self.brokers):
+            if broker.name == name:
+                self.brokers[number] = await self._runs.start_broker(name, broker.endpoint.broker.config)
+                started(self.brokers[number])
+        await self._runs.first(self._acquainted())
+
+    def serves(self, server: Server[Any]) -> bool:
+        """Whether a server is there and answers."""
+        return self.runs(server.name) and not server.shell.is_paused
+
+    async def _acquainted(self) -> None:
+        nameservers = [nameserver for nameserver in self.nameservers if self.serves(nameserver)]
+        brokers = [broker for broker in self.brokers if self.serves(broker)]
+
+        def strangers() -> list[Server[BrokerEndpoint]]:
+            known = [
+                {
+                    address
+                    for broker in one.endpoint.routes.brokers.values()
+                    for address in broker.addresses.values()
+                }
+                for one in nameservers
+            ]
+            return [broker for broker in brokers if not all(broker.address in one for one in known)]
+
+        for broker in strangers():
+            registrar, shell = broker.endpoint.broker.registrar, broker.shell
+            registrar.register(shell.now(), force=True, check_order=False)
+            shell.perform(shell.endpoint.work())
+        await _soon(strangers)
 
 
 def run_cluster(
@@ -140,28 +201,26 @@ async def serve_cluster(
 
     Raises StartError if a server cannot start, or is not ready in time.
     """
-    names, brokers, ports = _Servers(), _Servers(), Ports(store)
+    runs, ports = Runs(profile, clock), Ports(store)
     try:
-        cluster = Cluster([], [])
+        cluster = Cluster([], [], runs)
         for name, config in _nameservers(size, settings.bind_address, port, ports, store):
             with ports.named(name):
-                cluster.nameservers.append(await _nameserver(names, name, profile, config, clock))
+                cluster.nameservers.append(await runs.start_nameserver(name, config))
         for name, broker in _brokers(size, settings, cluster.namesrv, ports, store):
             with ports.named(name):
-                cluster.brokers.append(await _broker(brokers, name, profile, broker, clock))
-        await brokers.first(_registered([broker.endpoint for broker in cluster.brokers]))
+                cluster.brokers.append(await runs.start_broker(name, broker))
+        await runs.first(_registered(cluster.brokers))
         ports.keep(cluster.ports)
         ready(cluster)
         await asyncio.wait(
-            [*names.tasks, *brokers.tasks, stopping := asyncio.create_task(_until(stop))],
+            [runs.failed, stopping := asyncio.create_task(_until(stop))],
             return_when=asyncio.FIRST_COMPLETED,
         )
         stopping.cancel()
-        names.check()
-        brokers.check()
+        runs.check()
     finally:
-        await brokers.stop()
-        await names.stop()
+        await runs.end_all()
 
 
 async def begin_again(cluster: Cluster) -> None:
@@ -174,91 +233,31 @@ async def begin_again(cluster: Cluster) -> None:
         nameserver.shell.begin_again()
     for broker in cluster.brokers:
         broker.shell.begin_again()
-    await _registered([broker.endpoint for broker in cluster.brokers])
-
-
-class _Servers:
-    """Servers of one kind, each in a task that ends on request."""
-
-    def __init__(self) -> None:
-        self.tasks: list[asyncio.Task[None]] = []
-        self._stops: list[asyncio.Event] = []
-
-    def start(self, serving: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:
-        """Start a server: `serving(stop)`."""
-        self._stops.append(asyncio.Event())
-        self.tasks.append(asyncio.create_task(serving(self._stops[-1])))
-
-    async def first(self, awaited: "Awaitable[_T]") -> _T:
-        """What is awaited; raises what a server raises before it is there."""
-        wanted = asyncio.ensure_future(awaited)
-        try:
-            await asyncio.wait([wanted, *self.tasks], return_when=asyncio.FIRST_COMPLETED)
-            self.check()
-            return await wanted
-        finally:
-            wanted.cancel()
-
-    def check(self) -> None:
-        """Raises what a server has raised."""
-        for task in self.tasks:
-            if task.done():
-                task.result()
-
-    async def stop(self) -> None:
-        """Tell all servers to stop, and wait for them."""
-        for stop in self._stops:
-            stop.set()
-        await asyncio.gather(*self.tasks, return_exceptions=True)
+    await _registered(cluster.brokers)
 
 
 async def _until(stop: asyncio.Event) -> None:
     await stop.wait()
 
 
-async def _nameserver(
-    servers: _Servers, name: str, profile: str, config: NameServerConfig, clock: Callable[[], int] | None
-) -> Server[NameServerEndpoint]:
-    """A NameServer that has started."""
-    ready: asyncio.Future[Shell[NameServerEndpoint]] = asyncio.get_running_loop().create_future()
-    servers.start(
-        lambda stop: serve_nameserver(
-            profile=profile, config=config, stop=stop, ready=ready.set_result, clock=clock
-        )
-    )
-    shell = await servers.first(ready)
-    host, port = shell.address
-    return Server(name, "nameserver", f"{_reachable(host)}:{port}", shell)
-
-
-async def _broker(
-    servers: _Servers, name: str, profile: str, config: BrokerConfig, clock: Callable[[], int] | None
-) -> Server[BrokerEndpoint]:
-    """A Broker that has started."""
-    ready: asyncio.Future[Shell[BrokerEndpoint]] = asyncio.get_running_loop().create_future()
-    servers.start(
-        lambda stop: serve_broker(
-            profile=profile, config=config, stop=stop, ready=ready.set_result, clock=clock
-        )
-    )
-    shell = await servers.first(ready)
-    address = shell.endpoint.broker.config.address
-    return Server(name, "slave" if config.broker_id else "master", address, shell)
-
-
-async def _registered(endpoints: list[BrokerEndpoint]) -> None:
+async def _registered(brokers: list[Server[BrokerEndpoint]]) -> None:
     """Returns when every Broker has been accepted by every NameServer.
 
     Raises StartError if that takes long.
     """
+    await _soon(lambda: [one for one in brokers if not one.endpoint.broker.registrar.is_registered])
+
+
+async def _soon(strangers: Callable[[], list[Server[BrokerEndpoint]]]) -> None:
+    """Returns when there are none. Raises StartError if that takes long."""
     try:
         async with asyncio.timeout(_READY_WITHIN):
-            while not all(endpoint.broker.registrar.is_registered for endpoint in endpoints):
+            while strangers():
                 await asyncio.sleep(_LOOK_EVERY)
     except TimeoutError:
-        late = [e.broker.config.address for e in endpoints if not e.broker.registrar.is_registered]
+        late = ", ".join(broker.address for broker in strangers())
         raise StartError(
-            f"not registered within {_READY_WITHIN:.0f} s: {', '.join(late)}; is the machine busy, or is a "
+            f"not registered within {_READY_WITHIN:.0f} s: {late}; is the machine busy, or is a "
             "setting wrong?",
             EXIT_NOT_STARTED,
         ) from None
@@ -289,8 +288,8 @@ def _brokers(
                 broker_name=f"broker-{letter}",
                 broker_id=number,
                 broker_role="SLAVE" if number else "ASYNC_MASTER",
-                broker_ip1=_reachable(settings.bind_address),
-                broker_ip2=_reachable(settings.bind_address),
+                broker_ip1=reachable(settings.bind_address),
+                broker_ip2=reachable(settings.bind_address),
                 namesrv_addr=nameservers,
             )
             name = _broker_name(config)
@@ -307,8 +306,3 @@ def _nameserver_name(number: int) -> str:
 
 def _broker_name(config: BrokerConfig) -> str:
     return f"{config.broker_name}-{config.broker_id}"
-
-
-def _reachable(host: str) -> str:
-    """An address at which one that listens there is found on this machine."""
-    return "127.0.0.1" if host in ("0.0.0.0", "::", "") else host

@@ -29,6 +29,8 @@ from .reading import from_file
 from .replacing import replace
 from .shell import Shell, bound
 
+_KV_FILE = "kvConfigPath"
+
 
 def run(
     *,
@@ -77,26 +79,30 @@ async def serve_nameserver(
     stop: asyncio.Event,
     ready: Callable[[Shell[Endpoint]], None] | None = None,
     clock: Callable[[], int] | None = None,
+    memory: dict[str, bytes] | None = None,
 ) -> None:
     """Serve until `stop` is set, and then for as long as the settings say for a graceful stop.
 
     `ready` is called once connections are accepted. `clock` gives ms since the epoch and never goes back.
-    Setting `stop` again ends it at once.
+    `memory` is what is kept where the settings name no file, and what the last run has kept. Setting `stop`
+    again ends it at once; a cancelled task ends it as a kill does.
 
     Raises StartError if the port or the KV file cannot be used.
     """
     settings = Config() if config is None else config
     now = epoch_clock() if clock is None else clock
+    memory = {} if memory is None else memory
     certificates = certificates_for(settings.file, lambda text: complain(f"nameserver: {text}"))
     kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None
 
     def made() -> Endpoint:
-        kv = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else None
+        kv = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else memory.get(_KV_FILE)
         return build(profile, config=settings, kv=kv, started=now(), certificates=certificates)
 
     def anew() -> Endpoint:
         if kv_file is not None:
             kv_file.unlink(missing_ok=True)
+        memory.clear()
         return made()
 
     try:
@@ -106,7 +112,7 @@ async def serve_nameserver(
             f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
         ) from error
     with bound(settings.bind_address, settings.listen_port) as listener:
-        shell = Shell(endpoint, now, _Files(settings).persist, anew)
+        shell = Shell(endpoint, now, _Files(settings, memory).persist, anew)
         await shell.listen(listener, type(endpoint).connected)
         if ready is not None:
             ready(shell)
@@ -114,15 +120,17 @@ async def serve_nameserver(
 
 
 class _Files:
-    """The files that the settings name."""
+    """The files that the settings name, and in memory those that they do not."""
 
-    def __init__(self, settings: Config) -> None:
-        named = {"kvConfigPath": settings.kv_config_path, "configStorePath": settings.config_store_path}
+    def __init__(self, settings: Config, memory: dict[str, bytes]) -> None:
+        self._memory = memory
+        named = {_KV_FILE: settings.kv_config_path, "configStorePath": settings.config_store_path}
         self._files = {key: Path(name) for key, name in named.items() if name}
 
     def persist(self, path_key: str, data: bytes) -> None:
         path = self._files.get(path_key)
         if path is None:
+            self._memory[path_key] = data
             return
         try:
             replace(path, data)

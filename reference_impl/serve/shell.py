@@ -16,6 +16,7 @@ Used by `nameserver.py` and `broker.py`.
 
 import asyncio
 import socket
+import struct
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
@@ -36,6 +37,8 @@ FAREWELL_LOOKS = 0.02
 """Seconds between two looks whether a server that is asked to stop is ready to."""
 LINGER = 5.0
 """Seconds that a peer has to read what was sent before a close."""
+_AT_ONCE = struct.pack("ii", 1, 0)
+"""How long a socket lingers: not at all."""
 
 Greeting: TypeAlias = Callable[[Any, int, str, int], list[Effect]]
 """A method of the endpoint, called for an accepted connection: (endpoint, number, peer "ip:port", now) ->
@@ -104,6 +107,7 @@ class Shell(Generic[E]):
         self._timer: asyncio.TimerHandle | None = None
         self._held: list[Effect] = []
         """What waits until files are written, in its order: all since the first `Persist` or `Flush`."""
+        self.is_paused = False
         self._outbound = Outbound()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -123,6 +127,7 @@ class Shell(Generic[E]):
         try:
             await self._first(_until(stop))
             stop.clear()
+            self.resume()
             await self._first(self._farewell(), _until(stop))
         finally:
             self._end()
@@ -155,6 +160,7 @@ class Shell(Generic[E]):
         for connection in list(self._connections.values()):
             connection.transport.abort()
         self._outbound.stop()
+        self.is_paused = True
         if self._failure.done():
             self._failure.exception()  # it has been said
         else:
@@ -177,6 +183,29 @@ class Shell(Generic[E]):
     def local_addresses(self) -> set[str]:
         """From where it is connected with other servers, "ip:port"."""
         return self._outbound.local_addresses
+
+    def pause(self) -> None:
+        """Stand still, as a process does that is stopped: what arrives waits in sockets, what is to be sent
+        here, and nothing is due.
+        """
+        self.is_paused = True
+        for connection in self._connections.values():
+            connection.read_on()
+
+    def resume(self) -> None:
+        """Go on where it stood still. A server that has ended stands still for good."""
+        if self.is_paused and not self._failure.done():
+            self.is_paused = False
+            self._write_held()
+            self._tick()
+            for connection in list(self._connections.values()):
+                connection.go_on()
+
+    def reset(self, number: int) -> None:
+        """End a connection without a farewell: its peer sees a reset."""
+        connection = self._connections.get(number)
+        if connection is not None:
+            connection.reset()
 
     def opened(self, connection: "_Connection", peer: str, greeting: Greeting) -> int:
         self._numbers += 1
@@ -205,11 +234,11 @@ class Shell(Generic[E]):
 
     @property
     def is_holding(self) -> bool:
-        """Whether answers wait for a file: they will be sent before anything more is read."""
-        return bool(self._held)
+        """Whether answers wait, for a file or a pause: they will be sent before anything more is read."""
+        return bool(self._held) or self.is_paused
 
     def perform(self, effects: list[Effect]) -> None:
-        if self._held:
+        if self._held or self.is_paused:
             self._held += effects
         elif any(type(effect) in _WRITTEN for effect in effects):
             self._held = effects
@@ -218,7 +247,7 @@ class Shell(Generic[E]):
             self._carry_out(effects)
 
     def _write_held(self) -> None:
-        if self._failure.done():
+        if self._failure.done() or self.is_paused:
             return
         held, self._held = self._held, []
         for path_key, data in {e.path_key: e.data for e in held if type(e) is Persist}.items():
@@ -271,6 +300,8 @@ class Shell(Generic[E]):
     def _tick(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self.is_paused:
+            return
         now = self.now()
         self.perform(self.endpoint.tick(now))
         wait = max(0.0, min((self.endpoint.next_tick(now) - now) / 1000, TICK_AT_MOST))
@@ -304,6 +335,7 @@ class _Connection(asyncio.BufferedProtocol):
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         name = transport.get_extra_info("peername")
         self.number = self._shell.opened(self, f"{name[0]}:{name[1]}" if name else "", self._greeting)
+        self.read_on()
 
     def get_buffer(self, sizehint: int) -> memoryview:
         return self._shell.room
@@ -314,7 +346,7 @@ class _Connection(asyncio.BufferedProtocol):
 
     def pause_writing(self) -> None:
         self._paused = True
-        self._read_on()
+        self.read_on()
 
     def resume_writing(self) -> None:
         self._paused = False
@@ -325,7 +357,7 @@ class _Connection(asyncio.BufferedProtocol):
         if not self._is_scheduled and self._may_go_on():
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._part)
-        self._read_on()
+        self.read_on()
 
     def _may_go_on(self) -> bool:
         shell = self._shell
@@ -337,9 +369,10 @@ class _Connection(asyncio.BufferedProtocol):
             self._shell.received(self.number, b"")
         self.go_on()
 
-    def _read_on(self) -> None:
+    def read_on(self) -> None:
         """Reads from the socket, or stops to: not while the peer does not read, nor while something waits."""
-        wanted = not (self._paused or self._shell.endpoint.has_waiting(self.number))
+        shell = self._shell
+        wanted = not (self._paused or shell.is_paused or shell.endpoint.has_waiting(self.number))
         if wanted is not self._reads and not self.transport.is_closing():
             self._reads = wanted
             if wanted:
@@ -354,6 +387,13 @@ class _Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._shell.ended(self.number)
+
+    def reset(self) -> None:
+        """End the connection; its peer gets no byte more, and a reset."""
+        connected: socket.socket | None = self.transport.get_extra_info("socket")
+        if connected is not None:
+            connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.transport.abort()
 
     def close(self) -> None:
         """End the connection; a peer that does not read what was sent cannot keep it."""

@@ -65,4 +65,4 @@ def test_the_guide(tmp_path: Path) -> None:
             assert plain(text) in plain(said), said
             shown += 1
         end = block.end()
-    assert shown == 4
+    assert shown == 5

@@ -99,3 +99,17 @@ def rocketmq_options():
     said = run(tmp_path, suite="def test_it(rocketmq): pass", conftest=conftest)
     assert "masters 0: expected a number from 1 to 26" in said
     assert "1 error" in said
+
+
+CHAOTIC = """
+def test_fails(rocketmq):
+    rocketmq.topic("orders")
+    rocketmq.fault.chaos(7, rate=0.5, topic="orders")
+    assert False
+"""
+
+
+def test_a_test_that_fails_has_a_section_about_its_faults(tmp_path: Path) -> None:
+    said = run(tmp_path, suite=CHAOTIC)
+    assert "Captured faults teardown" in said
+    assert "fault chaos(seed=7, rate=0.5, topic='orders') was met by 0 requests" in said
