@@ -24,6 +24,7 @@ from .clients import Clients
 from .config import Config
 from .delays import Delays
 from .group_administration import GroupAdministration
+from .filters import Filters
 from .groups import Groups
 from .ha_membership import HaMembership
 from .limits import Limits
@@ -70,6 +71,7 @@ class Broker(RequestTable):
     groups: Groups
     limits: Limits
     offsets: Offsets
+    filters: Filters
     clients: Clients
     locks: Locks
     statistics: Statistics
