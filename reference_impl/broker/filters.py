@@ -84,7 +84,7 @@ class Filters(Part):
         self.table: dict[tuple[str, str], GroupFilter] = {}
         """By topic and group."""
         self._unwritten = False
-        self._compiled = lru_cache(maxsize=256)(self._compile)
+        self._compiled = lru_cache(maxsize=256)(self.compile)
         stored = stored_table(broker.stored, FILTERS_FILE, _Table.decode)
         for topic, by_group in (_Table() if stored is None else stored).filter_data_by_topic.items():
             for group, one in by_group.group_filter_data.items():
@@ -98,7 +98,8 @@ class Filters(Part):
         """What a text of a kind of expression says; None: it cannot be compiled."""
         return self._compiled(text) if kind == "SQL92" and text else None
 
-    def _compile(self, text: str) -> Selector | None:
+    def compile(self, text: str) -> Selector | None:
+        """The same of SQL92, for the first time."""
         try:
             return compiled(text, v5=self.profile.v5)
         except NoExpressionError:
@@ -124,6 +125,8 @@ class Filters(Part):
         """Take over a filter that a group has said, unless an earlier one counts."""
         place = (made.topic, made.consumer_group)
         old = self.table.get(place)
+        if old is not None and self.is_over(old, made.born_time):
+            old = None
         if old is not None and not self.replaces(made, old):
             if made.client_version == old.client_version and old.is_dead:
                 self.revive(old)

@@ -1,0 +1,124 @@
+"""Chapter filter: what a Broker keeps of the filters that groups say in heartbeats."""
+
+from harness.conformance import Reply, case
+from harness.conformance.broker.filter.filtering import (
+    NONE_WANTED,
+    ON,
+    SUCCESS,
+    filled,
+    of_group,
+    said,
+    with_a,
+)
+from harness.session import BrokerSession
+from harness.wire import ResponseCode
+
+WRITES = 10
+"""Protocol seconds between two times that filters are written, and those that are over go."""
+MISSING = Reply(
+    ResponseCode.FILTER_DATA_NOT_EXIST,
+    remark="The broker's consumer filter data is not exist!Your expression may be wrong!",
+)
+
+
+@case(kills=["filters-of-heartbeats-do-not-count", "one-filter-of-a-group-counts"], setup=ON)
+def test_group_says_its_filters(bk: BrokerSession) -> None:
+    topics = [with_a(bk, "1", "2", "3") for _ in range(2)]
+    group, other = bk.group(), bk.group("other")
+    said(bk, group, {topics[0]: "a = 2", topics[1]: "a > 1"})
+    said(bk, other, {topics[0]: "a = 3"})
+    of_group(bk, topics[0], group).bodies >> Reply(SUCCESS, [b"1"])
+    of_group(bk, topics[1], group).bodies >> Reply(SUCCESS, [b"1", b"2"])
+    of_group(bk, topics[0], other).bodies >> Reply(SUCCESS, [b"2"])
+
+
+@case(kills=["later-filters-never-replace", "filters-of-any-version-replace"], setup=ON)
+def test_filter_of_a_later_version_replaces(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2", "3"), bk.group()
+    member = said(bk, group, {topic: "a = 1"}, 7)
+    said(bk, group, {topic: "a = 2"}, 7, member)
+    said(bk, group, {topic: "a = 2"}, 6, member)
+    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0"])
+    said(bk, group, {topic: "a = 3"}, 8)
+    of_group(bk, topic, group, 8).bodies >> Reply(SUCCESS, [b"2"])
+    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"2"])
+
+
+@case(kills=["same-filters-keep-their-version"], setup=ON)
+def test_same_filter_takes_the_later_version(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2", "3"), bk.group()
+    member = said(bk, group, {topic: "a = 2"}, 5)
+    said(bk, group, {topic: "a = 2"}, 9, member)
+    of_group(bk, topic, group, 9).bodies >> Reply(SUCCESS, [b"1"])
+    bk.leave(member[0], consumer_group=group, on=member[1]) >> Reply(SUCCESS)
+    said(bk, group, {topic: "a = 3"}, 8)
+    of_group(bk, topic, group, 8).bodies >> Reply(SUCCESS, [b"1"])
+
+
+@case(kills=["unreadable-filters-leave-the-old"], setup=ON)
+def test_unreadable_filter_takes_the_old_one_away(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2"), bk.group()
+    member = said(bk, group, {topic: "a = 2"}, 5)
+    of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"1"])
+    said(bk, group, {topic: "a = = 2"}, 6, member)
+    of_group(bk, topic, group, 6) >> MISSING
+    said(bk, group, {topic: "a = 1"}, 7, member)
+    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0"])
+
+
+@case(kills=["versions-of-filters-are-not-compared"], setup=ON)
+def test_filter_that_is_too_old_is_refused(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2"), bk.group()
+    member = said(bk, group, {topic: "a = 2"}, 5)
+    said(bk, group, {topic: ""}, 6, member)
+    remark = "the consumer's consumer filter data not latest"
+    of_group(bk, topic, group, 6) >> Reply(ResponseCode.FILTER_DATA_NOT_LATEST, remark=remark)
+    of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"1"])
+
+
+@case(kills=["filters-leave-with-their-group"], setup=ON)
+def test_filter_outlives_its_group(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2", "3"), bk.group()
+    name, connection = said(bk, group, {topic: "a = 1"}, 7)
+    bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
+    of_group(bk, topic, group, 5) >> Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST)
+    member = said(bk, group, {topic: "a = 2"}, 5)
+    of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"0"])
+    said(bk, group, {topic: "a = 3"}, 8, member)
+    of_group(bk, topic, group, 8).bodies >> Reply(SUCCESS, [b"2"])
+
+
+@case(kills=["filters-leave-with-their-topic"], setup=ON)
+def test_filter_outlives_its_subscription(bk: BrokerSession) -> None:
+    topic, other, group = with_a(bk, "1", "2"), filled(bk, {"a": "2"}), bk.group()
+    member = said(bk, group, {topic: "a = 1", other: "a = 1"}, 7)
+    of_group(bk, other, group, 7).bodies >> Reply(NONE_WANTED, [])
+    said(bk, group, {topic: "a = 1"}, 7, member)
+    of_group(bk, other, group, 7) >> Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST)
+    said(bk, group, {topic: "a = 1", other: "a = 2"}, 5, member)
+    of_group(bk, other, group, 5).bodies >> Reply(NONE_WANTED, [])
+
+
+@case(kills=["restarts-forget-filters"], own_server=True, setup=ON)
+def test_filters_survive_a_restart(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2", "3"), bk.group()
+    said(bk, group, {topic: "a = 1"}, 7)
+    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0"])
+    bk.restart()
+    member = said(bk, group, {topic: "a = 2"}, 5)
+    of_group(bk, topic, group, 5).bodies.eventually() >> Reply(SUCCESS, [b"0"])
+    said(bk, group, {topic: "a = 3"}, 8, member)
+    of_group(bk, topic, group, 8).bodies >> Reply(SUCCESS, [b"2"])
+
+
+@case(kills=["dead-filters-stay"], clock=True, setup={**ON, "filterDataCleanTimeSpan": "20000"})
+def test_filters_of_groups_that_left_go(bk: BrokerSession) -> None:
+    topic, group, stays = with_a(bk, "1", "2"), bk.group(), bk.group("stays")
+    for one in (group, stays):
+        name, connection = said(bk, one, {topic: "a = 1"}, 7)
+        if one == group:
+            bk.leave(name, consumer_group=one, on=connection) >> Reply(SUCCESS)
+    bk.advance(20 + WRITES + bk.jitter)
+    said(bk, group, {topic: "a = 2"}, 5)
+    of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"1"])
+    of_group(bk, topic, stays, 7).bodies >> Reply(SUCCESS, [b"0"])

@@ -1,0 +1,65 @@
+"""Mutants of filters that groups say."""
+
+from reference_impl.broker.filters import Filters
+from reference_impl.mutants.registry import mutant
+
+
+@mutant(Filters.subscribed, "Filters in heartbeats are forgotten.")
+def filters_of_heartbeats_do_not_count(original, self, group, subscriptions, now):
+    pass
+
+
+@mutant(Filters.subscribed, "Of the filters that a group says, the first one alone is kept.")
+def one_filter_of_a_group_counts(original, self, group, subscriptions, now):
+    original(self, group, subscriptions[:1], now)
+
+
+@mutant(Filters.replaces, "The first filter of a group stays for ever.")
+def later_filters_never_replace(original, self, made, old):
+    return False
+
+
+@mutant(Filters.replaces, "A filter replaces one of the same or of a later version.")
+def filters_of_any_version_replace(original, self, made, old):
+    return True
+
+
+@mutant(Filters.take, "A filter that is said again keeps its version.")
+def same_filters_keep_their_version(original, self, made):
+    old = self.of(made.topic, made.consumer_group)
+    version = None if old is None or not self.is_same(made, old) else old.client_version
+    original(self, made)
+    if old is not None and version is not None:
+        old.client_version = version
+
+
+@mutant(Filters.forget, "A filter that cannot be compiled leaves the one before it in force.")
+def unreadable_filters_leave_the_old(original, self, place):
+    pass
+
+
+@mutant(Filters.said, "A pull may ask for a later version of the filter than there is.")
+def versions_of_filters_are_not_compared(original, self, kind, topic, group, version):
+    return original(self, kind, topic, group, 0)
+
+
+@mutant(Filters.left, "The filters of a group are forgotten when its last member leaves.")
+def filters_leave_with_their_group(original, self, group, now):
+    self.table = {place: one for place, one in self.table.items() if place[1] != group}
+
+
+@mutant(Filters.subscribed, "The filter of a topic is forgotten when its group subscribes to it no longer.")
+def filters_leave_with_their_topic(original, self, group, subscriptions, now):
+    original(self, group, subscriptions, now)
+    kept = {one.topic for one in subscriptions}
+    self.table = {place: one for place, one in self.table.items() if place[1] != group or place[0] in kept}
+
+
+@mutant(Filters.settle, "Filters are not written down.")
+def restarts_forget_filters(original, self, now):
+    pass
+
+
+@mutant(Filters.is_over, "The filter of a group that has left is kept for ever.")
+def dead_filters_stay(original, self, one, now):
+    return False
