@@ -23,8 +23,8 @@ from .client_rpc import ClientRpc
 from .clients import Clients
 from .config import Config
 from .delays import Delays
-from .group_administration import GroupAdministration
 from .filters import Filters
+from .group_administration import GroupAdministration
 from .groups import Groups
 from .ha_membership import HaMembership
 from .limits import Limits

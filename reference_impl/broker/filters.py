@@ -1,7 +1,7 @@
 """Filters by SQL92: of pulls and pops that bring one, and of groups, which say theirs in heartbeats.
 
-1. A group's filter of a topic is replaced by one of a later version only, and forgotten where that one cannot be
-   compiled. It outlives the group: it is dead until the group is back, and goes a day later.
+1. A group's filter of a topic is replaced by one of a later version only, and forgotten where that one cannot
+   be compiled. It outlives the group: it is dead until the group is back, and goes a day later.
 2. Filters of groups are kept whether `enablePropertyFilter` is on or not; pulls that need them are refused
    where it is off. Pops are not.
 3. `enableCalcFilterBitMap` is taken and does nothing: it makes Apache's Broker faster, and no answer another.
@@ -197,7 +197,7 @@ class Filters(Part):
         if kind == TAG:
             return Reply(ResponseCode.SUCCESS)
         if not self.config.enable_property_filter:
-            return self.off(kind)
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=self.off(kind))
         if wanted is None or self.selector(kind, wanted.sub_string) is None:
             remark = f"{wanted and wanted.sub_string} is no expression of {kind}"
             return Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark=remark)
@@ -212,7 +212,7 @@ class Filters(Part):
     def brought(self, kind: str, text: str | None) -> Wanted | Reply:
         """What a pull wants that brings its own filter; or the refusal."""
         if not self.config.enable_property_filter:
-            return self.off(kind)
+            return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark=self.off(kind))
         selector = self.selector(kind, text)
         if selector is None:
             remark = "parse the consumer's subscription failed"
@@ -229,17 +229,16 @@ class Filters(Part):
             remark = "the consumer's consumer filter data not latest"
             return Reply(ResponseCode.FILTER_DATA_NOT_LATEST, ext={}, remark=remark)
         if not self.config.enable_property_filter:
-            return self.off(kind)
+            return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark=self.off(kind))
         selector = self.selector(known.expression_type, known.expression)
         return None if selector is None else Wanted(properties=selector.wants)
 
-    def off(self, kind: str | None) -> Reply:
-        """The refusal of all filters but those by tags."""
-        remark = f"The broker does not support consumer to filter message by {kind}"
-        return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark=remark)
+    def off(self, kind: str) -> str:
+        """The remark of the refusal of all filters but those by tags."""
+        return f"The broker does not support consumer to filter message by {kind}"
 
     def of_first_topic(self, group: str) -> Wanted:
-        """What a group wants of messages that come again: what it wants of the topic that they were sent to."""
+        """What a group wants of messages that come again: what it wants of their first topic."""
 
         def passes(properties: Mapping[str, str]) -> bool:
             known = self.of(properties.get(PropertyName.RETRY_TOPIC, ""), group)

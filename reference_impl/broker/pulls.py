@@ -205,6 +205,7 @@ class Pulls(Part):
         filters, kind = self.broker.filters, subscription.expression_type or TAG
         if kind == TAG:
             return self.filter(subscription)
+        found: Wanted | Reply | None
         if asked.sys_flag & SUBSCRIBES:
             found = filters.brought(kind, subscription.sub_string)
         else:

@@ -1,4 +1,4 @@
-"""Filters by SQL92 that were drawn at random let the same messages pass on Apache's Broker as on the reference."""
+"""Filters by SQL92, drawn at random, let the same messages pass on Apache's Broker as on the reference."""
 
 from __future__ import annotations
 

@@ -63,9 +63,9 @@ class Building(Transformer[object, Selector]):
     def equal(self, left: Expression, right: Expression) -> Expression:
         if _is_null(left) or _is_null(right):
             raise MisfitError("NULL equals nothing: IS NULL asks for it")
-        if isinstance(left, Constant) and isinstance(right, Constant):
-            if left.is_condition and not right.is_condition:
-                raise MisfitError(f"{left.content} cannot be compared with {right.content!r}")
+        constants = isinstance(left, Constant) and isinstance(right, Constant)
+        if constants and left.is_condition and not right.is_condition:
+            raise MisfitError(f"{left} cannot be compared with {right}")
         return Equal(left, right)
 
     def not_equal(self, left: Expression, right: Expression) -> Expression:

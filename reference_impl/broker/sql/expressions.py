@@ -1,9 +1,9 @@
 """What expressions of filters are made of, and what each comes to for the properties of a message.
 
-1. An expression comes to a value or to None, the unknown of SQL's three-valued logic. A property that a message
-   does not have is unknown.
-2. A message is wanted where the whole expression is true: not where it is unknown, and not where a comparison
-   failed on the way.
+1. An expression comes to a value or to None, the unknown of SQL's three-valued logic. A property that a
+   message does not have is unknown.
+2. A message is wanted where the whole expression is true: not where it is unknown, and not where a
+   comparison failed on the way.
 
 Source: the package org.apache.rocketmq.filter.expression of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 """

@@ -32,14 +32,14 @@ def compiled(text: str, *, v5: bool) -> Selector:
     words = (*_WORDS, *_WORDS_OF_5X) if v5 else _WORDS
     reading = _parser().parse_interactive(text)
     try:
-        for token in reading.lexer_thread.lex(reading.parser_state):
+        for token in reading.lexer_thread.lex(reading.parser_state):  # type: ignore[no-untyped-call]
             if token.type == "ID" and token.upper() in words:
                 token.type = f"_{token.upper()}"
             try:
                 reading.feed_token(token)
             except UnexpectedToken:
                 break
-        found: Selector = reading.feed_eof()
+        found: Selector = reading.feed_eof()  # type: ignore[no-untyped-call]
     except (UnexpectedInput, MisfitError) as error:
         raise NoExpressionError(f"{text!r} is no expression: {error}") from error
     return found

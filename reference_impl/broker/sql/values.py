@@ -35,20 +35,23 @@ class IncomparableError(Exception):
 
 def compare(left: Value, right: Value) -> int:
     """Below 0, 0 or above 0. Raises IncomparableError."""
-    if isinstance(left, bool) and isinstance(right, str):
+    if isinstance(left, str):
+        if isinstance(right, str):
+            return (left > right) - (left < right)
+        return _compare(_read(left, right), right)
+    if not isinstance(right, str):
+        return _compare(left, right)
+    if isinstance(left, bool):
         raise IncomparableError(f"{left} and {right!r}")
-    if isinstance(left, str) and not isinstance(right, str):
-        left = _read(left, right)
-    elif isinstance(right, str) and not isinstance(left, str):
-        right = _read(right, left)
-    if isinstance(left, str) and isinstance(right, str):
-        return (left > right) - (left < right)
+    return _compare(left, _read(right, left))
+
+
+def _compare(left: bool | float, right: bool | float) -> int:
     if isinstance(left, bool) is not isinstance(right, bool):
         return _BELOW
-    if isinstance(left, float) or isinstance(right, float):
-        return _compare_floats(float(left), float(right))
-    assert not isinstance(left, str) and not isinstance(right, str)
-    return (left > right) - (left < right)
+    if isinstance(left, int) and isinstance(right, int):
+        return (left > right) - (left < right)
+    return _compare_floats(float(left), float(right))
 
 
 def compare_as_floats(left: str, right: str) -> int:
@@ -70,7 +73,7 @@ def whole(text: str, largest: int) -> int:
     return -found if sign == "-" else found
 
 
-def _read(text: str, beside: bool | float) -> Value:
+def _read(text: str, beside: bool | float) -> bool | float:
     """A property as a value of the kind that it is compared with. Raises IncomparableError."""
     if isinstance(beside, bool):
         return text.lower() == "true"
@@ -86,7 +89,7 @@ def _float(text: str) -> float:
     if "x" not in number.lower():
         return float(number.rstrip("fFdD") if number[-1:] in "fFdD" else number)
     try:
-        return float.fromhex(number.rstrip("fFdD") if "p" not in number[-2:].lower() else number)
+        return float.fromhex(number.rstrip("fFdD"))
     except OverflowError:
         return -math.inf if number.startswith("-") else math.inf
 

@@ -31,7 +31,9 @@ def with_a(bk: BrokerSession, *values: str) -> str:
     return filled(bk, *({"a": value} for value in values))
 
 
-def filtered(bk: BrokerSession, topic: str, expression: str, offset: int = 0, most: int = 32) -> MessagesExchange:
+def filtered(
+    bk: BrokerSession, topic: str, expression: str, offset: int = 0, most: int = 32
+) -> MessagesExchange:
     """A pull that brings its filter."""
     return bk.pull(topic, 0, offset, most, subscription=expression, expression_type=SQL)
 
@@ -61,4 +63,6 @@ def said(
 
 def of_group(bk: BrokerSession, topic: str, group: str, version: int = 1) -> MessagesExchange:
     """A pull that leaves it to the heartbeats of its group what it wants."""
-    return bk.pull(topic, group=group, sys_flag=0, subscription=None, sub_version=version, expression_type=SQL)
+    return bk.pull(
+        topic, group=group, sys_flag=0, subscription=None, sub_version=version, expression_type=SQL
+    )

@@ -133,8 +133,8 @@ def test_bit_maps_change_nothing(bk: BrokerSession) -> None:
 
 
 def came_again(bk: BrokerSession) -> tuple[str, str]:
-    """A group, and its topic for messages that come again, with two of them. They, and what the group wants of
-    them, differ from what it wants of the topic that they were sent to.
+    """A group, and its topic for messages that come again, with four of them: of that topic the group wants
+    others than of the one that they were sent to first.
     """
     topic, group = bk.topic(), bk.group()
     again = f"%RETRY%{group}"

@@ -59,7 +59,9 @@ def test_large_number_needs_64_bits(bk: BrokerSession) -> None:
 
 @case(kills=["fractions-need-a-point"], setup=ON)
 def test_fraction_is_compared_with_any_number(bk: BrokerSession) -> None:
-    topic = with_a(bk, "2", "1.5", "1.4999", " 1.6 ", "15e-1", "1.5d", "0x1p3", "NaN", "Infinity", "-Infinity", "x")
+    topic = with_a(
+        bk, "2", "1.5", "1.4999", " 1.6 ", "15e-1", "1.5d", "0x1p3", "NaN", "Infinity", "-Infinity", "x"
+    )
     passes(bk, topic, "a = 1.5", 1, 4, 5)
     passes(bk, topic, "a > 1.5", 0, 3, 6, 7, 8)
     passes(bk, topic, "a < .15E1", 2, 9)

@@ -4,7 +4,9 @@ Most of them put other expressions into the place of those of one kind: `others(
 """
 
 import re
+from collections.abc import Callable
 from operator import ge, gt, le, lt
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -26,14 +28,14 @@ from reference_impl.broker.sql.expressions import (
 from reference_impl.broker.sql.values import IncomparableError, whole
 from reference_impl.mutants.registry import V4, V5, after, mutant
 
-STRICT = {ge: gt, le: lt}
+STRICT: dict[Any, Any] = {ge: gt, le: lt}
 
 
 class _Changed(Expression, frozen=True):
     """An expression with another meaning: that of a function of the sound one and the properties."""
 
     sound: Expression
-    meaning: object
+    meaning: Callable[..., Any]
 
     @property
     def is_condition(self):
@@ -109,7 +111,7 @@ def at_least_is_more(sound, properties):
 @meaning((Equal, Ordered), "A whole number is compared with any number.")
 def every_number_is_a_double(sound, properties):
     doubled = [
-        Constant(float(one.content)) if isinstance(one, Constant) and one.is_number else one
+        Constant(float(one.content or 0)) if isinstance(one, Constant) and one.is_number else one
         for one in (sound.left, sound.right)
     ]
     return replace(sound, left=doubled[0], right=doubled[1]).value(properties)

@@ -14,7 +14,9 @@ _OF_BROKERS = (PropertyName.KEYS, PropertyName.TAGS, PropertyName.UNIQ_KEY)
 
 
 @mutant(Store.get, "A filter by properties stops at the second message that passes.")
-def filters_want_the_first_alone(original, self, topic, queue_id, offset, most, wanted=None, most_bytes=1 << 18):
+def filters_want_the_first_alone(
+    original, self, topic, queue_id, offset, most, wanted=None, most_bytes=1 << 18
+):
     one = wanted is not None and wanted.properties is not None
     return original(self, topic, queue_id, offset, 1 if one else most, wanted, most_bytes)
 
@@ -54,7 +56,8 @@ def filters_are_never_refused(found):
 def filters_cannot_be_checked(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     wanted = self.to_check(command)
-    return self.off(wanted.expression_type) if wanted and wanted.expression_type == "SQL92" else reply
+    is_sql = wanted is not None and wanted.expression_type == "SQL92"
+    return Reply(ResponseCode.SYSTEM_ERROR) if is_sql else reply
 
 
 @after(Filters.check, "A filter is not compiled when it is checked.")
