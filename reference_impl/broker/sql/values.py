@@ -46,7 +46,7 @@ def compare(left: Value, right: Value) -> int:
     return _compare(left, _read(right, left))
 
 
-def _compare(left: bool | float, right: bool | float) -> int:
+def _compare(left: bool | int | float, right: bool | int | float) -> int:
     if isinstance(left, bool) is not isinstance(right, bool):
         return _BELOW
     if isinstance(left, int) and isinstance(right, int):
@@ -73,7 +73,7 @@ def whole(text: str, largest: int) -> int:
     return -found if sign == "-" else found
 
 
-def _read(text: str, beside: bool | float) -> bool | float:
+def _read(text: str, beside: bool | int | float) -> bool | int | float:
     """A property as a value of the kind that it is compared with. Raises IncomparableError."""
     if isinstance(beside, bool):
         return text.lower() == "true"
@@ -99,5 +99,5 @@ def _compare_floats(left: float, right: float) -> int:
     if math.isnan(left) or math.isnan(right):
         return math.isnan(left) - math.isnan(right)
     if left == right == 0:
-        return int(math.copysign(1, left) - math.copysign(1, right))
+        left, right = math.copysign(1, left), math.copysign(1, right)
     return (left > right) - (left < right)

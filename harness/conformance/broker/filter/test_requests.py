@@ -52,7 +52,7 @@ def test_unwanted_messages_are_passed_over(bk: BrokerSession) -> None:
 @case(kills=["unreadable-filters-want-everything"], setup=ON)
 def test_pull_with_an_unreadable_filter_is_refused(bk: BrokerSession) -> None:
     topic = with_a(bk, "1", "2")
-    filtered(bk, topic, "a = = 1").bodies >> Reply(UNREADABLE, [])
+    filtered(bk, topic, "a = = 1") >> Reply(UNREADABLE)
     passes(bk, topic, "a = 2", 1)
 
 
