@@ -154,7 +154,8 @@ class Asking:
             while (frame := buffer.next_frame()) is None:
                 buffer.feed(self._transport.receive(30.0))
             reply = decode(frame)
-            replies[reply.opaque] = reply
+            if reply.is_response:  # and no notification
+                replies[reply.opaque] = reply
         return [replies[number] for number in range(len(sent))]
 
     def close(self) -> None:

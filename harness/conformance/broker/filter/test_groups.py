@@ -11,6 +11,7 @@ from harness.conformance.broker.filter.filtering import (
     with_a,
 )
 from harness.session import BrokerSession
+from harness.session.broker.requests import consuming
 from harness.wire import ResponseCode
 
 WRITES = 10
@@ -111,14 +112,31 @@ def test_filters_survive_a_restart(bk: BrokerSession) -> None:
     of_group(bk, topic, group, 8).bodies >> Reply(SUCCESS, [b"2"])
 
 
-@case(kills=["dead-filters-stay"], clock=True, setup={**ON, "filterDataCleanTimeSpan": "20000"})
+@case(
+    kills=["dead-filters-stay", "filters-stay-dead"],
+    clock=True,
+    setup={**ON, "filterDataCleanTimeSpan": "20000"},
+)
 def test_filters_of_groups_that_left_go(bk: BrokerSession) -> None:
-    topic, group, stays = with_a(bk, "1", "2"), bk.group(), bk.group("stays")
-    for one in (group, stays):
-        name, connection = said(bk, one, {topic: "a = 1"}, 7)
-        if one == group:
-            bk.leave(name, consumer_group=one, on=connection) >> Reply(SUCCESS)
+    topic, left, stays = with_a(bk, "1", "2"), bk.group("left"), bk.group("stays")
+    back = {version: bk.group("back") for version in (7, 8)}
+    for group in (left, *back.values()):
+        name, connection = said(bk, group, {topic: "a = 1"}, 7)
+        bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
+    members = {group: said(bk, group, {topic: "a = 1"}, version) for version, group in back.items()}
+    members[stays] = said(bk, stays, {topic: "a = 1"}, 7)
     bk.advance(20 + WRITES + bk.jitter)
-    said(bk, group, {topic: "a = 2"}, 5)
-    of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"1"])
-    of_group(bk, topic, stays, 7).bodies >> Reply(SUCCESS, [b"0"])
+    said(bk, left, {topic: "a = 2"}, 5)
+    of_group(bk, topic, left, 5).bodies >> Reply(SUCCESS, [b"1"])
+    for group, member in members.items():
+        said(bk, group, {topic: "a = 2"}, 5, member)
+        of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"0"])
+
+
+@case(kills=["class-filters-are-filters-by-sql"], setup=ON)
+def test_filter_of_a_class_lets_everything_pass(bk: BrokerSession) -> None:
+    topic, group, (name, connection) = with_a(bk, "1", "2"), bk.group(), bk.client()
+    wants = consuming(group, {topic: "a = 1"}, version=7, expression_type="SQL92")
+    wants["subscriptionDataSet"][0]["classFilterMode"] = True
+    bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)
+    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0", b"1"])

@@ -136,7 +136,7 @@ UNREAD = {
         "a BETWEEN 'x' AND 'y'",
     ),
     "null": ("a = NULL", "NULL <> a", "a BETWEEN NULL AND 1"),
-    "bounds": ("a BETWEEN 5 AND 4", "a BETWEEN 5.5 AND 5"),
+    "bounds": ("a BETWEEN 5 AND 4", "a BETWEEN 5.5 AND 5", "a BETWEEN 'x' AND 1"),
     "numbers": ("a = 9223372036854775808", "a = -9223372036854775808", "a = 0.0", "a = 1e400", "a = 1e-400"),
     "lists": ("a IN (1)", "a IN (b)", "'a' IN ('a')", "(a = 1) IN ('x')"),
     "constants": ("TRUE = 1", "FALSE <> 'x'"),

@@ -1,6 +1,9 @@
 """Mutants of filters that groups say."""
 
+from msgspec.structs import replace
+
 from reference_impl.broker.filters import Filters
+from reference_impl.broker.pulls import Pulls
 from reference_impl.mutants.registry import mutant
 
 
@@ -58,6 +61,16 @@ def filters_leave_with_their_topic(original, self, group, subscriptions, now):
 @mutant(Filters.settle, "Filters are not written down.")
 def restarts_forget_filters(original, self, now):
     pass
+
+
+@mutant(Filters.revive, "The filter of a group that is back stays dead.")
+def filters_stay_dead(original, self, known):
+    pass
+
+
+@mutant(Pulls.wanted, "A filter of a class is carried out as one by SQL.")
+def class_filters_are_filters_by_sql(original, self, asked, subscription):
+    return original(self, asked, replace(subscription, class_filter_mode=False))
 
 
 @mutant(Filters.is_over, "The filter of a group that has left is kept for ever.")
