@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+
 import pytest
 
 from reference_impl.broker.filters import FILTERS_FILE, GroupFilter
