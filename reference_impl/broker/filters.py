@@ -27,7 +27,7 @@ from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
-from .part import Part
+from .part import NEVER, Part
 from .sql import NoExpressionError, Selector, compiled
 from .store import Wanted
 from .tables import as_file, stored_table
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 TAG: Final = "TAG"
 """The kind of expression that is no filter by SQL; what is empty or missing counts as this one."""
 FILTERS_FILE: Final = "config/consumerFilter.json"
+_CLEANS: Final = 10_000
+"""ms between two looks for filters that are over."""
 _DEAD_SINCE: Final = 30_000
 """ms before the start at which all groups are taken to have left that the last run knew."""
 
@@ -91,6 +93,7 @@ class Filters(Part):
                 if not one.dead_time:
                     one.dead_time = max(one.born_time, broker.started - _DEAD_SINCE)
                 self.table[topic, group] = one
+        self._clean_at = broker.started + _CLEANS if self.table else NEVER
 
     # -- texts -----------------------------------------------------------------------------------------------
 
@@ -125,16 +128,11 @@ class Filters(Part):
         """Take over a filter that a group has said, unless an earlier one counts."""
         place = (made.topic, made.consumer_group)
         old = self.table.get(place)
-        if old is not None and self.is_over(old, made.born_time):
-            old = None
         if old is not None and not self.replaces(made, old):
             if made.client_version == old.client_version and old.is_dead:
                 self.revive(old)
             return
-        if old is not None and self.is_same(made, old):
-            old.client_version = made.client_version
-            self.revive(old)
-        elif self.selector(made.expression_type, made.expression) is not None:
+        if self.selector(made.expression_type, made.expression) is not None:
             self.table[place] = made
         elif old is not None:
             self.forget(place)
@@ -143,10 +141,6 @@ class Filters(Part):
     def replaces(self, made: GroupFilter, old: GroupFilter) -> bool:
         """Whether a filter counts instead of an earlier one."""
         return made.client_version > old.client_version
-
-    def is_same(self, made: GroupFilter, old: GroupFilter) -> bool:
-        """Whether two filters say the same."""
-        return (made.expression, made.expression_type) == (old.expression, old.expression_type)
 
     def revive(self, known: GroupFilter) -> None:
         """The group of a filter is back."""
@@ -168,12 +162,23 @@ class Filters(Part):
             if not known.is_dead:
                 known.dead_time = now
                 self._unwritten = True
+                self._clean_at = min(self._clean_at, now + _CLEANS)
+
+    def tick(self, now: int) -> None:
+        """Forget what has been dead for too long."""
+        kept = {place: one for place, one in self.table.items() if not self.is_over(one, now)}
+        self._unwritten |= len(kept) < len(self.table)
+        self.table = kept
+        self._clean_at = now + _CLEANS if any(one.is_dead for one in kept.values()) else NEVER
+
+    def next_tick(self) -> int:
+        """The next look for filters that have been dead for too long, if any is dead."""
+        return self._clean_at
 
     def settle(self, now: int) -> None:
-        """What has changed is to be written, without what has been dead for too long."""
+        """What has changed is to be written."""
         if self._unwritten:
             self._unwritten = False
-            self.table = {place: one for place, one in self.table.items() if not self.is_over(one, now)}
             self.broker.persist(FILTERS_FILE, as_file(msgspec.to_builtins(self._document())))
 
     def is_over(self, one: GroupFilter, now: int) -> bool:
@@ -194,12 +199,12 @@ class Filters(Part):
         """Whether a subscription can be served: one by tags can, and none that is not there hinders."""
         wanted = self.to_check(command)
         kind = (wanted and wanted.expression_type) or TAG
-        if kind == TAG:
+        if wanted is None or kind == TAG:
             return Reply(ResponseCode.SUCCESS)
         if not self.config.enable_property_filter:
             return Reply(ResponseCode.SYSTEM_ERROR, remark=self.off(kind))
-        if wanted is None or self.selector(kind, wanted.sub_string) is None:
-            remark = f"{wanted and wanted.sub_string} is no expression of {kind}"
+        if self.selector(kind, wanted.sub_string) is None:
+            remark = f"{wanted.sub_string} is no expression of {kind}"
             return Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark=remark)
         return Reply(ResponseCode.SUCCESS)
 

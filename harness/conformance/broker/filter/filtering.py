@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 
+import msgspec
+
 from harness.conformance import Reply
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.session.broker.views import MessagesExchange
 from harness.session.connection import Connection
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 NONE_WANTED = ResponseCode.PULL_RETRY_IMMEDIATELY
@@ -47,6 +49,13 @@ def passes(bk: BrokerSession, topic: str, expression: str, *numbers: int) -> Non
         pull >> Reply(NONE_WANTED, [])
 
 
+def checked(bk: BrokerSession, expression: str, kind: str = SQL) -> Exchange:
+    """CHECK_CLIENT_CONFIG (46) for a filter."""
+    subscription = consuming("", {"Thema-Ä": expression}, expression_type=kind)["subscriptionDataSet"][0]
+    body = msgspec.json.encode({"clientId": "C", "group": "G", "subscriptionData": subscription})
+    return bk.call(RequestCode.CHECK_CLIENT_CONFIG, None, body)
+
+
 def said(
     bk: BrokerSession,
     group: str,
@@ -54,7 +63,13 @@ def said(
     version: int = 1,
     by: tuple[str, Connection] | None = None,
 ) -> tuple[str, Connection]:
-    """A member of a group, a new one by default, says in a heartbeat what the group wants of topics."""
+    """A member of a group, a new one by default, says in a heartbeat what the group wants of topics.
+
+    Like Apache's client it has each filter checked before, whatever the answer: Apache's Broker loses one
+    that it is still compiling when it writes down filters.
+    """
+    for expression in filters.values():
+        checked(bk, expression).outcome()
     name, connection = by or bk.client()
     wants = consuming(group, filters, version=version, expression_type=SQL)
     bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)

@@ -16,6 +16,9 @@ from harness.wire import ResponseCode
 
 WRITES = 10
 """Protocol seconds between two times that filters are written, and those that are over go."""
+OVER = 20
+"""Protocol seconds after which the filter of a group that has left is over."""
+SOON_OVER = {**ON, "filterDataCleanTimeSpan": str(OVER * 1000)}
 MISSING = Reply(
     ResponseCode.FILTER_DATA_NOT_EXIST,
     remark="The broker's consumer filter data is not exist!Your expression may be wrong!",
@@ -100,37 +103,62 @@ def test_filter_outlives_its_subscription(bk: BrokerSession) -> None:
     of_group(bk, other, group, 5).bodies >> Reply(NONE_WANTED, [])
 
 
-@case(kills=["restarts-forget-filters"], own_server=True, setup=ON)
+@case(kills=["restarts-forget-filters", "restarts-keep-one-filter"], own_server=True, setup=ON)
 def test_filters_survive_a_restart(bk: BrokerSession) -> None:
-    topic, group = with_a(bk, "1", "2", "3"), bk.group()
-    said(bk, group, {topic: "a = 1"}, 7)
-    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0"])
+    topics = [with_a(bk, "1", "2", "3") for _ in range(2)]
+    groups = [bk.group() for _ in range(2)]
+    for group in groups:
+        said(bk, group, dict.fromkeys(topics, "a = 1"), 7)
     bk.restart()
-    member = said(bk, group, {topic: "a = 2"}, 5)
-    of_group(bk, topic, group, 5).bodies.eventually() >> Reply(SUCCESS, [b"0"])
-    said(bk, group, {topic: "a = 3"}, 8, member)
-    of_group(bk, topic, group, 8).bodies >> Reply(SUCCESS, [b"2"])
-
-
-@case(
-    kills=["dead-filters-stay", "filters-stay-dead"],
-    clock=True,
-    setup={**ON, "filterDataCleanTimeSpan": "20000"},
-)
-def test_filters_of_groups_that_left_go(bk: BrokerSession) -> None:
-    topic, left, stays = with_a(bk, "1", "2"), bk.group("left"), bk.group("stays")
-    back = {version: bk.group("back") for version in (7, 8)}
-    for group in (left, *back.values()):
-        name, connection = said(bk, group, {topic: "a = 1"}, 7)
-        bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
-    members = {group: said(bk, group, {topic: "a = 1"}, version) for version, group in back.items()}
-    members[stays] = said(bk, stays, {topic: "a = 1"}, 7)
-    bk.advance(20 + WRITES + bk.jitter)
-    said(bk, left, {topic: "a = 2"}, 5)
-    of_group(bk, topic, left, 5).bodies >> Reply(SUCCESS, [b"1"])
+    members = {group: said(bk, group, dict.fromkeys(topics, "a = 2"), 5) for group in groups}
     for group, member in members.items():
-        said(bk, group, {topic: "a = 2"}, 5, member)
-        of_group(bk, topic, group, 5).bodies >> Reply(SUCCESS, [b"0"])
+        for topic in topics:
+            of_group(bk, topic, group, 5).bodies.eventually() >> Reply(SUCCESS, [b"0"])
+        said(bk, group, dict.fromkeys(topics, "a = 3"), 8, member)
+        of_group(bk, topics[1], group, 8).bodies >> Reply(SUCCESS, [b"2"])
+
+
+@case(kills=["dead-filters-stay", "filters-stay-dead", "older-filters-revive"], clock=True, setup=SOON_OVER)
+def test_filters_of_groups_that_left_go(bk: BrokerSession) -> None:
+    topics, stays, older = [with_a(bk, "1", "2") for _ in range(2)], bk.group("stays"), bk.group("older")
+    left, again, later = bk.group("left"), bk.group("again"), bk.group("later")
+    for group in (left, again, later, older):
+        name, connection = said(bk, group, dict.fromkeys(topics, "a = 1"), 7)
+        bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
+    said(bk, older, {topics[0]: "a = 2"}, 5)
+    members = {
+        group: said(bk, group, {topics[0]: "a = 1"}, version)
+        for group, version in ((again, 7), (later, 8), (stays, 7))
+    }
+    bk.advance(OVER + WRITES + bk.jitter)
+    of_group(bk, topics[0], older, 5) >> MISSING
+    said(bk, left, dict.fromkeys(topics, "a = 2"), 5)
+    for topic in topics:
+        of_group(bk, topic, left, 5).bodies >> Reply(SUCCESS, [b"1"])
+    for group, member in members.items():
+        said(bk, group, {topics[0]: "a = 2"}, 5, member)
+        of_group(bk, topics[0], group, 5).bodies >> Reply(SUCCESS, [b"0"])
+
+
+@case(kills=["filters-of-topics-die-anew"], clock=True, setup=SOON_OVER)
+def test_filter_of_a_topic_that_was_left_goes(bk: BrokerSession) -> None:
+    topic, other, group = with_a(bk, "1"), with_a(bk, "1", "2"), bk.group()
+    member = said(bk, group, {topic: "a = 1", other: "a = 1"}, 7)
+    for seconds in (OVER - 5, 5 + WRITES + bk.jitter):
+        said(bk, group, {topic: "a = 1"}, 7, member)
+        bk.advance(seconds)
+    said(bk, group, {topic: "a = 1", other: "a = 2"}, 5, member)
+    of_group(bk, other, group, 5).bodies >> Reply(SUCCESS, [b"1"])
+
+
+@case(kills=["filters-of-the-last-run-are-alive"], clock=True, own_server=True, setup=SOON_OVER)
+def test_filters_of_groups_that_stay_away_after_a_restart_go(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2"), bk.group()
+    said(bk, group, {topic: "a = 1"}, 7)
+    bk.restart()
+    bk.advance(OVER + WRITES + bk.jitter)
+    said(bk, group, {topic: "a = 2"}, 5)
+    of_group(bk, topic, group, 5).bodies.eventually() >> Reply(SUCCESS, [b"1"])
 
 
 @case(kills=["class-filters-are-filters-by-sql"], setup=ON)

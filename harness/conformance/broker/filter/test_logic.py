@@ -5,11 +5,11 @@ from harness.conformance.broker.filter.filtering import (
     ON,
     SUCCESS,
     UNREADABLE,
+    checked,
     filled,
     passes,
     with_a,
 )
-from harness.conformance.broker.filter.test_requests import checked
 from harness.session import BrokerSession
 
 
@@ -28,6 +28,7 @@ def test_missing_property_is_null(bk: BrokerSession) -> None:
     topic = filled(bk, {"a": "1"}, {"b": "1"}, {"a": "null"})
     passes(bk, topic, "a IS NULL", 1)
     passes(bk, topic, "a IS NOT NULL", 0, 2)
+    passes(bk, topic, "NOT (a IS NULL)", 0, 2)
     passes(bk, topic, "NULL IS NULL AND a = 1", 0)
 
 
@@ -136,7 +137,7 @@ UNREAD = {
         "a BETWEEN 'x' AND 'y'",
     ),
     "null": ("a = NULL", "NULL <> a", "a BETWEEN NULL AND 1"),
-    "bounds": ("a BETWEEN 5 AND 4", "a BETWEEN 5.5 AND 5", "a BETWEEN 'x' AND 1"),
+    "bounds": ("a BETWEEN 5 AND 4", "a BETWEEN 5.5 AND 5", "a BETWEEN 'x' AND 1", "a BETWEEN TRUE AND 1"),
     "numbers": ("a = 9223372036854775808", "a = -9223372036854775808", "a = 0.0", "a = 1e400", "a = 1e-400"),
     "lists": ("a IN (1)", "a IN (b)", "'a' IN ('a')", "(a = 1) IN ('x')"),
     "constants": ("TRUE = 1", "FALSE <> 'x'"),

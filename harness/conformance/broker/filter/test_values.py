@@ -55,6 +55,7 @@ def test_large_number_needs_64_bits(bk: BrokerSession) -> None:
     passes(bk, topic, "a > 2147483648", 1)
     passes(bk, topic, "a < 2147483649", 0, 3)
     passes(bk, topic, "a = 9223372036854775807", 1)
+    passes(bk, topic, "9007199254740993 = 9007199254740992.0 AND a = -5", 3)
 
 
 @case(kills=["fractions-need-a-point"], setup=ON)
@@ -68,9 +69,9 @@ def test_fraction_is_compared_with_any_number(bk: BrokerSession) -> None:
 
 @case(kills=["properties-are-ordered-as-text"], setup=ON)
 def test_two_properties_are_ordered_as_doubles(bk: BrokerSession) -> None:
-    pairs = (("9", "10"), ("1.5", "1"), ("x", "y"), ("-0.0", "0.0"))
+    pairs = (("9", "10"), ("1.5", "1"), ("x", "y"), ("-0.0", "0.0"), ("1", "NaN"))
     topic = filled(bk, *({"a": a, "b": b} for a, b in pairs), {"a": "1"}, {"b": "1"})
-    passes(bk, topic, "a < b", 0, 3)
+    passes(bk, topic, "a < b", 0, 3, 4)
     passes(bk, topic, "a > b", 1)
     passes(bk, topic, "a BETWEEN b AND 2.0", 1)
 

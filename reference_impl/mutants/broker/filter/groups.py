@@ -30,10 +30,8 @@ def filters_of_any_version_replace(original, self, made, old):
 @mutant(Filters.take, "A filter that is said again keeps its version.")
 def same_filters_keep_their_version(original, self, made):
     old = self.of(made.topic, made.consumer_group)
-    version = None if old is None or not self.is_same(made, old) else old.client_version
-    original(self, made)
-    if old is not None and version is not None:
-        old.client_version = version
+    if old is None or old.expression != made.expression:
+        original(self, made)
 
 
 @mutant(Filters.forget, "A filter that cannot be compiled leaves the one before it in force.")
@@ -71,6 +69,31 @@ def filters_stay_dead(original, self, known):
 @mutant(Pulls.wanted, "A filter of a class is carried out as one by SQL.")
 def class_filters_are_filters_by_sql(original, self, asked, subscription):
     return original(self, asked, replace(subscription, class_filter_mode=False))
+
+
+@mutant(Filters.take, "The filter of a group is alive when the group is back with an older one.")
+def older_filters_revive(original, self, made):
+    original(self, made)
+    self.revive(self.of(made.topic, made.consumer_group) or made)
+
+
+@mutant(Filters.bury, "The filter of a topic dies anew with each heartbeat that does not name the topic.")
+def filters_of_topics_die_anew(original, self, topics, group, now):
+    for topic in topics:
+        self.table[topic, group].dead_time = 0
+    original(self, topics, group, now)
+
+
+@mutant(Filters.settle, "One filter alone is written down.")
+def restarts_keep_one_filter(original, self, now):
+    whole, self.table = self.table, dict(list(self.table.items())[:1])
+    original(self, now)
+    self.table = whole
+
+
+@mutant(Filters.is_over, "A filter of the last run is kept for ever.")
+def filters_of_the_last_run_are_alive(original, self, one, now):
+    return one.born_time >= self.broker.started and original(self, one, now)
 
 
 @mutant(Filters.is_over, "The filter of a group that has left is kept for ever.")
