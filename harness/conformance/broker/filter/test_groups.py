@@ -155,6 +155,7 @@ def test_filter_of_a_topic_that_was_left_goes(bk: BrokerSession) -> None:
 def test_filters_of_groups_that_stay_away_after_a_restart_go(bk: BrokerSession) -> None:
     topic, group = with_a(bk, "1", "2"), bk.group()
     said(bk, group, {topic: "a = 1"}, 7)
+    bk.advance(1)
     bk.restart()
     bk.advance(OVER + WRITES + bk.jitter)
     said(bk, group, {topic: "a = 2"}, 5)
