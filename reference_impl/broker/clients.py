@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.bodies import ConsumerData, Heartbeat, Subscription, SubscriptionCheck
+from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
 from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -105,22 +105,6 @@ class Clients(Part):
         }
         return Reply(ResponseCode.SUCCESS, ext=ext)
 
-    @answers(RequestCode.CHECK_CLIENT_CONFIG)
-    def check(self, command: Command, connection: int, now: int) -> Reply:
-        """Whether a subscription can be served: one by tags can, and none that is not there hinders."""
-        kind = self.kind_of_filter(command)
-        if kind in (None, "", "TAG"):
-            return Reply(ResponseCode.SUCCESS)
-        remark = f"The broker does not support consumer to filter message by {kind}"
-        return Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
-
-    def kind_of_filter(self, command: Command) -> str | None:
-        """The type of the expression that a client wants to have checked; None: there is none."""
-        if self.profile.v5 and command.body in (b"", b"null"):
-            return None
-        wanted = required.body(command, SubscriptionCheck.decode).subscription_data
-        return wanted.expression_type if wanted else None
-
     def fingerprint_changed(self, group: str, fingerprint: int) -> bool:
         """Whether a group's last heartbeat had another fingerprint, whichever client sent it."""
         last = self._fingerprints.get(group)
@@ -154,6 +138,8 @@ class Clients(Part):
         for one in data.subscription_data_set:
             one.sub_version = now if one.sub_version is None else one.sub_version
         changed = not without_sub and self.subscribe(group, data.subscription_data_set)
+        if not without_sub:
+            self.broker.filters.subscribed(name, data.subscription_data_set, now)
         group.updated = now
         if (joined or changed) and (config is None or config.notify_consumer_ids_changed_enable):
             self.tell_members(name, group)
@@ -207,7 +193,7 @@ class Clients(Part):
             self.stop_producing(producer, connection)
         if consumer is not None:
             config = self.broker.groups.find(consumer, now)
-            self.stop_consuming(consumer, connection)
+            self.stop_consuming(consumer, connection, now)
             group = self.consumers.get(consumer)
             if group is not None and (config is None or config.notify_consumer_ids_changed_enable):
                 self.tell_members(consumer, group)
@@ -219,20 +205,21 @@ class Clients(Part):
         if members is not None and members.pop(connection, None) is not None and not members:
             del self.producers[group]
 
-    def stop_consuming(self, name: str, connection: int) -> bool:
+    def stop_consuming(self, name: str, connection: int, now: int) -> bool:
         """A connection consumes no more for a group. True: others still do, and may be told."""
         group = self.consumers.get(name)
         if group is None or group.members.pop(connection, None) is None:
             return False
         if not group.members:
             del self.consumers[name]
+            self.broker.filters.left(name, now)
         return bool(group.members)
 
     def lost(self, connection: int, now: int) -> None:
         """A connection has ended: its client is out of all groups."""
         for group in sorted(self._groups_of.pop(connection, ())):
             self.stop_producing(group, connection)
-            if self.stop_consuming(group, connection):
+            if self.stop_consuming(group, connection, now):
                 self.tell_members(group, self.consumers[group])
 
     def tick(self, now: int) -> None:

@@ -33,6 +33,7 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
             "disappearTimeAfterStart",
             "shortPollingTimeMills",
             "startAcceptSendRequestTimeStamp",
+            "filterDataCleanTimeSpan",
         }
     )
     AT_LEAST: ClassVar = {
@@ -156,6 +157,14 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     server_load_balancer_enable: bool = True
     """5.3: whether the Broker gives clients that ask it a part of the queues, or all."""
 
+    enable_property_filter: bool = False
+    """Whether pulls may filter by SQL92."""
+    filter_support_retry: bool = False
+    """Whether messages that come again are filtered by SQL92 as in the topic that they were sent to."""
+    enable_calc_filter_bit_map: bool = False
+    """Apache evaluates filters when messages are stored then; here it does nothing."""
+    filter_data_clean_time_span: int = 86400000
+    """ms that the filter of a group is kept after the group has left."""
     long_polling_enable: bool = True
     short_polling_time_mills: int = 1000
     """For how long a pull is held without long polling, ms."""

@@ -23,6 +23,7 @@ from .client_rpc import ClientRpc
 from .clients import Clients
 from .config import Config
 from .delays import Delays
+from .filters import Filters
 from .group_administration import GroupAdministration
 from .groups import Groups
 from .ha_membership import HaMembership
@@ -70,6 +71,7 @@ class Broker(RequestTable):
     groups: Groups
     limits: Limits
     offsets: Offsets
+    filters: Filters
     clients: Clients
     locks: Locks
     statistics: Statistics

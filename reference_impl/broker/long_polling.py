@@ -11,7 +11,7 @@ Source: PullRequestHoldService of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +23,7 @@ from .part import NEVER, Part
 
 if TYPE_CHECKING:
     from .core import Broker
+    from .store import Arrival, Wanted
 
 _SCAN: Final = 5_000
 
@@ -35,8 +36,8 @@ class Held(msgspec.Struct, gc=False):
     topic: str
     queue_id: int
     offset: int
-    matches: Callable[[int], bool] | None
-    """Asked about the hash of a tag; None: every message will do."""
+    wanted: Wanted | None
+    """None: every message will do."""
     until: int
 
 
@@ -75,18 +76,19 @@ class LongPolling(Part):
         self.broker.pop_waiting.arrived(arrived)
         if not self._held:
             return
-        tags: dict[tuple[str, int], dict[int, int]] = {}
-        for topic, queue_id, offset, tag in arrived:
-            if (topic, queue_id) in self._held:
-                tags.setdefault((topic, queue_id), {})[tag] = offset
-        for queue, newest in tags.items():
-            self._release(queue, partial(self.wants, newest=newest), now)
+        queues: dict[tuple[str, int], list[Arrival]] = {}
+        for one in arrived:
+            if one[:2] in self._held:
+                queues.setdefault(one[:2], []).append(one)
+        for queue, arrivals in queues.items():
+            self._release(queue, partial(self.wants, arrivals=arrivals), now)
 
-    def wants(self, pull: Held, newest: dict[int, int]) -> bool:
-        """Whether a pull wants any message of those that have arrived: tag hash to the greatest offset."""
+    def wants(self, pull: Held, arrivals: Sequence[Arrival]) -> bool:
+        """Whether a pull wants any of the messages that have arrived in its queue."""
         return any(
-            offset >= pull.offset and (pull.matches is None or pull.matches(tag))
-            for tag, offset in newest.items()
+            one.queue_offset >= pull.offset
+            and (pull.wanted is None or pull.wanted.passes(one.tag_hash, one.properties))
+            for one in arrivals
         )
 
     def tick(self, now: int) -> None:

@@ -7,14 +7,11 @@
 3. A share of the pops looks for messages that come again first; the others look for them last.
 4. A pop that finds nothing waits, if it may.
 
-Filters by SQL are refused. (Apache compiles them.)
-
 Source: PopMessageProcessor of rocketmq-all-5.3.3.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -27,15 +24,16 @@ from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
+from .filters import TAG
 from .part import Part
 from .pop_checkpoints import PopOf
 from .pop_terms import ORDERED, Handle, kind_of, offsets_info, retry_topic, start_info
 from .pop_waiting import ANY_QUEUE, FULL, HELD, LATE, Waiter
-from .store import GetStatus
+from .store import GetStatus, Wanted
 from .topics import READ
 
 if TYPE_CHECKING:
-    from harness.wire.bodies import TopicConfig
+    from harness.wire.bodies import Subscription, TopicConfig
 
 _MOST: Final = 32
 _TOO_LATE: Final = 500
@@ -43,8 +41,6 @@ _TOO_LATE: Final = 500
 _FROM_THE_BEGINNING: Final = 0
 _QUEUE_OFFSET: Final = slice(20, 28)
 """Where in a stored message its queue offset is."""
-
-Matches = Callable[[int], bool]
 
 
 class Pop(msgspec.Struct, kw_only=True):
@@ -68,7 +64,7 @@ class Found(msgspec.Struct):
     """What a pop has come to."""
 
     pop: Pop
-    matches: Matches | None
+    wanted: Wanted | None
     time: int
     revive_queue: int
     frames: list[bytes] = []
@@ -93,14 +89,13 @@ class Pops(Part):
             return refused
         text, kind = (asked.expression, asked.expression_type) if asked.expression else ("*", None)
         subscription = self.broker.pulls.own_subscription(text, kind)
-        if subscription is None or subscription.expression_type not in (None, "", "TAG"):
-            remark = "parse the consumer's subscription failed"
-            return self.refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark)
-        matches = self.broker.pulls.filter(subscription)
-        return self.carry_out(asked, matches, command, connection, now)
+        wanted = self.no_filter() if subscription is None else self.wanted(subscription)
+        if isinstance(wanted, Reply):
+            return wanted
+        return self.carry_out(asked, wanted, command, connection, now)
 
     def carry_out(
-        self, asked: Pop, matches: Matches | None, command: Command, connection: int, now: int
+        self, asked: Pop, wanted: Wanted | None, command: Command, connection: int, now: int
     ) -> Reply | None:
         """A pop that may be, for the first time or once more. None: it waits."""
         if self.is_too_late(asked, now):
@@ -108,7 +103,7 @@ class Pops(Part):
         topic = self.broker.topics.get(asked.topic)
         if topic is None:
             return self.unknown_topic(asked.topic)
-        found = self.find(asked, matches, topic, now)
+        found = self.find(asked, wanted, topic, now)
         if found.rest and asked.most > 0:
             self.broker.pop_waiting.has_more(asked.topic, asked.group, max(asked.queue_id, ANY_QUEUE))
         if found.frames:
@@ -120,8 +115,8 @@ class Pops(Part):
             group=asked.group,
             queue_id=asked.queue_id,
             until=asked.born + asked.poll,
-            matches=matches,
-            again=lambda now: self.carry_out(asked, matches, command, connection, now),
+            wanted=wanted,
+            again=lambda now: self.carry_out(asked, wanted, command, connection, now),
         )
         held = self.broker.pop_waiting.hold(waiter, now) if asked.poll > 0 else LATE
         if held == HELD:
@@ -164,6 +159,19 @@ class Pops(Part):
             remark = f"the broker[{own}] pop message is forbidden because timerWheelEnable is false"
             return self.refusal(ResponseCode.SYSTEM_ERROR, remark)
         return self.place_refused(asked.group, asked.topic, asked.queue_id, connection, now)
+
+    def wanted(self, subscription: Subscription) -> Wanted | Reply | None:
+        """Which messages a pop wants (None: each); or the refusal of its filter."""
+        kind = subscription.expression_type or TAG
+        if kind == TAG:
+            return self.broker.pulls.filter(subscription)
+        selector = self.broker.filters.selector(kind, subscription.sub_string)
+        return self.no_filter() if selector is None else Wanted(properties=selector.wants)
+
+    def no_filter(self) -> Reply:
+        """The refusal of a filter that cannot be read."""
+        remark = "parse the consumer's subscription failed"
+        return self.refusal(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark)
 
     def place_refused(self, group: str, topic: str, queue_id: int, connection: int, now: int) -> Reply | None:
         """The refusal of what any of a group asks of a queue, or of all (below 0); None: it may be."""
@@ -209,11 +217,11 @@ class Pops(Part):
 
     # -- what is found ---------------------------------------------------------------------------------------
 
-    def find(self, asked: Pop, matches: Matches | None, topic: TopicConfig, now: int) -> Found:
+    def find(self, asked: Pop, wanted: Wanted | None, topic: TopicConfig, now: int) -> Found:
         """Take messages for a group."""
         number = self.broker.chance.below(100)
         revive_queue = ORDERED if asked.order else self.broker.checkpoints.next_queue()
-        found = Found(asked, matches, now, revive_queue)
+        found = Found(asked, wanted, now, revive_queue)
         again_first = number < self.config.pop_from_retry_probability
         again = None if asked.order else self.broker.topics.get(self.retry_topic(asked, number))
         if again is not None and again_first:
@@ -248,11 +256,11 @@ class Pops(Part):
         if found.room <= 0:
             found.rest += store.max_offset(topic, queue_id) - start
             return
-        got = store.get(topic, queue_id, start, found.room, found.matches)
+        got = store.get(topic, queue_id, start, found.room, found.wanted)
         if got.status in (GetStatus.OFFSET_TOO_SMALL, GetStatus.OFFSET_OVERFLOW_BADLY):
             start = got.next_offset
             offsets.commit(pop.group, topic, queue_id, start, now)
-            got = store.get(topic, queue_id, start, found.room, found.matches)
+            got = store.get(topic, queue_id, start, found.room, found.wanted)
         if got.frames:
             taken = [int.from_bytes(frame[_QUEUE_OFFSET]) for frame in got.frames]
             if pop.order:

@@ -58,7 +58,7 @@ class PopNotifications(Part):
             group=asked.group,
             queue_id=asked.queue_id,
             until=until,
-            matches=None,
+            wanted=None,
             again=lambda now: self.look(asked, poll, until, command, connection, now),
             pops=False,
         )

@@ -25,7 +25,7 @@ from .part import NEVER, Part
 
 if TYPE_CHECKING:
     from .core import Broker
-    from .store import Arrival
+    from .store import Arrival, Wanted
 
 ANY_QUEUE: Final = -1
 HELD, FULL, LATE = "held", "full", "late"
@@ -47,8 +47,8 @@ class Waiter(msgspec.Struct, gc=False, kw_only=True):
     group: str
     queue_id: int
     until: int
-    matches: Callable[[int], bool] | None
-    """Asked about the hash of a tag; None: every message will do."""
+    wanted: Wanted | None
+    """None: every message will do."""
     again: Callable[[int], Reply | None]
     pops: bool = True
     """Whether it is a pop, and no notification."""
@@ -112,20 +112,21 @@ class PopWaiting(Part):
         """Messages have arrived."""
         if not self._waiting:
             return
-        tags: dict[tuple[str, int], list[int]] = {}
-        for topic, queue_id, _, tag in arrivals:
-            if topic in self._groups:
-                tags.setdefault((topic, queue_id), []).append(tag)
-        for (topic, queue_id), found in tags.items():
+        queues: dict[tuple[str, int], list[Arrival]] = {}
+        for one in arrivals:
+            if one.topic in self._groups:
+                queues.setdefault(one[:2], []).append(one)
+        for (topic, queue_id), found in queues.items():
             for group in self._groups[topic]:
                 places = self._places(topic, group, queue_id)
                 waiters = (waiter for place in places for waiter in self._waiting.get(place, {}).values())
                 if any(self.wants(waiter, found) for waiter in waiters):
                     self._more[topic, group, queue_id] = None
 
-    def wants(self, waiter: Waiter, tags: Iterable[int]) -> bool:
-        """Whether a waiting pop wants a message with one of these tags."""
-        return waiter.matches is None or any(map(waiter.matches, tags))
+    def wants(self, waiter: Waiter, arrivals: Iterable[Arrival]) -> bool:
+        """Whether a waiting pop wants one of the messages that have arrived."""
+        wanted = waiter.wanted
+        return wanted is None or any(wanted.passes(one.tag_hash, one.properties) for one in arrivals)
 
     def settle(self, now: int) -> None:
         """Release whom there is something for."""

@@ -10,7 +10,6 @@ FilterAPI, ExpressionMessageFilter of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -24,10 +23,11 @@ from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
+from .filters import TAG
 from .limits import OVERLOAD
 from .long_polling import Held
 from .part import Part
-from .store import GetStatus, Got
+from .store import GetStatus, Got, Wanted
 from .topics import READ
 
 COMMITS: Final = 1
@@ -37,8 +37,6 @@ SUBSCRIBES: Final = 4
 
 _BY_BROKER, _BY_GROUP, _BY_TOPIC, _BY_BROADCASTING = 1, 2, 3, 4
 """5.x: who forbids a pull (`forbiddenType`)."""
-
-Matches = Callable[[int], bool]
 
 
 class Pull(msgspec.Struct, gc=False):
@@ -80,18 +78,18 @@ class Pulls(Part):
         allowed = self.allowed(command.code, asked, connection, now)
         if isinstance(allowed, Reply):
             return allowed
-        group, matches = allowed
+        group, wanted = allowed
         reset = self.broker.offsets.take_reset(asked.group, asked.topic, asked.queue_id)
         if reset is None:
             store = self.broker.store
-            got = store.get(asked.topic, asked.queue_id, asked.offset, asked.most, matches)
+            got = store.get(asked.topic, asked.queue_id, asked.offset, asked.most, wanted)
             reply = self.answered(asked, got, group)
         else:
             reply = self.reset(asked, reset, group)
         if may_wait and asked.sys_flag & COMMITS and asked.committed is not None and self.may_commit():
             self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed, now)
         if reply.code == ResponseCode.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
-            return self.held(asked, matches, command, connection, now)
+            return self.held(asked, wanted, command, connection, now)
         if reply.code == ResponseCode.PULL_OFFSET_MOVED:
             self.moved(asked, reply, group, now)
         return reply
@@ -132,7 +130,7 @@ class Pulls(Part):
 
     def allowed(
         self, code: int, asked: Pull, connection: int, now: int
-    ) -> tuple[SubscriptionGroup, Matches | None] | Reply:
+    ) -> tuple[SubscriptionGroup, Wanted | None] | Reply:
         """The group of a pull and its filter; or the refusal."""
         own = self.config.broker_ip1
         if not self.config.broker_permission & READ:
@@ -161,10 +159,8 @@ class Pulls(Part):
         subscription = self.subscription(asked, group)
         if isinstance(subscription, Reply):
             return subscription
-        kind = subscription.expression_type
-        if kind not in (None, "", "TAG"):
-            return self.not_by_tag(asked, subscription, str(kind))
-        return group, self.filter(subscription)
+        wanted = self.wanted(asked, subscription)
+        return wanted if isinstance(wanted, Reply) else (group, wanted)
 
     def subscription(self, asked: Pull, group: SubscriptionGroup) -> Subscription | Reply:
         """What a pull wants of its topic: what it says itself, or what its group's heartbeats said."""
@@ -204,22 +200,29 @@ class Pulls(Part):
         tags = [tag for part in parts if (tag := part.strip())]
         return Subscription(sub_string=text, tags_set=tags, code_set=[tag_hash(tag) for tag in tags])
 
-    def not_by_tag(self, asked: Pull, subscription: Subscription, kind: str) -> Reply:
-        """The refusal of a filter that is no tag, as where Apache's `enablePropertyFilter` is false.
+    def wanted(self, asked: Pull, subscription: Subscription) -> Wanted | Reply | None:
+        """Which messages a pull wants (None: each); or the refusal of its filter."""
+        filters, kind = self.broker.filters, subscription.expression_type or TAG
+        if kind == TAG:
+            return self.filter(subscription)
+        found: Wanted | Reply | None
+        if asked.sys_flag & SUBSCRIBES:
+            found = filters.brought(kind, subscription.sub_string)
+        else:
+            found = filters.said(kind, asked.topic, asked.group, asked.sub_version or 0)
+        if isinstance(found, Reply):
+            return found
+        if subscription.class_filter_mode:
+            return None
+        if filters.looks_at_first_topic(asked.topic):
+            return filters.of_first_topic(asked.topic.removeprefix(TopicName.RETRY_PREFIX))
+        return found
 
-        Of the filters of heartbeats Apache keeps those that it can compile; here all that are not empty.
-        """
-        if not asked.sys_flag & SUBSCRIBES and (kind != "SQL92" or not subscription.sub_string):
-            remark = "The broker's consumer filter data is not exist!Your expression may be wrong!"
-            return Reply(ResponseCode.FILTER_DATA_NOT_EXIST, ext={}, remark=remark)
-        remark = f"The broker does not support consumer to filter message by {kind}"
-        return Reply(ResponseCode.SYSTEM_ERROR, ext={}, remark=remark)
-
-    def filter(self, subscription: Subscription) -> Matches | None:
-        """What tells by the hash of a tag whether a message is wanted; None: every message is."""
+    def filter(self, subscription: Subscription) -> Wanted | None:
+        """Which messages a filter by tags wants; None: each."""
         if subscription.class_filter_mode or subscription.sub_string == "*":
             return None
-        return frozenset(subscription.code_set).__contains__
+        return Wanted(tags=frozenset(subscription.code_set))
 
     def forbidden(self, by: int, remark: str) -> Reply:
         """A refusal for want of permission; 5.x says whose."""
@@ -300,14 +303,14 @@ class Pulls(Part):
         return self.profile.v5 or not self.config.is_slave
 
     def held(
-        self, asked: Pull, matches: Matches | None, command: Command, connection: int, now: int
+        self, asked: Pull, wanted: Wanted | None, command: Command, connection: int, now: int
     ) -> Reply | None:
         """Let a pull wait; or the busy answer."""
         held = self.broker.long_polling
         if not self.broker.limits.may_hold(held.count):
             return self.broker.limits.busy(OVERLOAD)
         until = now + self.wait(asked)
-        held.hold(Held(command, connection, asked.topic, asked.queue_id, asked.offset, matches, until), now)
+        held.hold(Held(command, connection, asked.topic, asked.queue_id, asked.offset, wanted, until), now)
         return None
 
     def wait(self, asked: Pull) -> int:

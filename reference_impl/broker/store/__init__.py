@@ -8,6 +8,7 @@ from __future__ import annotations
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import MemoryStorage, Storage, StoreError
 from .store import Store, StoreConfig
+from .wanted import Wanted
 
 __all__ = [
     "Arrival",
@@ -20,4 +21,5 @@ __all__ = [
     "Store",
     "StoreConfig",
     "StoreError",
+    "Wanted",
 ]

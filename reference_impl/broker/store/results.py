@@ -5,6 +5,7 @@ Source: PutMessageStatus, GetMessageStatus of rocketmq-all-4.9.8 and rocketmq-al
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import NamedTuple
 
@@ -63,3 +64,4 @@ class Arrival(NamedTuple):
     queue_id: int
     queue_offset: int
     tag_hash: int
+    properties: Mapping[str, str]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice, pairwise
 
 import msgspec
@@ -41,6 +41,7 @@ from .recovery import messages_from
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import Storage
 from .times import offset_at, stored_at
+from .wanted import Wanted
 
 _TOPIC = re.compile(r"[%|a-zA-Z0-9_+-]+")
 """5.x writes `+` into topics of its own."""
@@ -166,7 +167,7 @@ class Store:
                 queues[message.queue_id] = queue
             tag = tag_hash(properties.get(PropertyName.TAGS))
             queue.append(message.physical_offset, message.size, tag)
-            self.arrived.append(Arrival(topic, message.queue_id, message.queue_offset, tag))
+            self.arrived.append(Arrival(topic, message.queue_id, message.queue_offset, tag, properties))
         if keys := _keys(properties):
             self._index.add(topic, keys, message.physical_offset, message.store_timestamp)
         self._uncovered += 1
@@ -221,11 +222,11 @@ class Store:
         queue_id: int,
         offset: int,
         most: int,
-        matches: Callable[[int], bool] | None = None,
+        wanted: Wanted | None = None,
         most_bytes: int = 1 << 18,
     ) -> Got:
         """Stored bytes of at most `most` (and 32) messages of a queue from an offset on, of at most
-        `most_bytes`, but one at the least. `matches` is asked about the hash of each message's tag.
+        `most_bytes`, but one at the least.
         """
         queue = self._queue(topic, queue_id)
         if queue is None:
@@ -237,18 +238,25 @@ class Store:
             status = GetStatus.OFFSET_OVERFLOW_ONE if offset == high else GetStatus.OFFSET_OVERFLOW_BADLY
             return Got(status, high, low, high, [])
         most = min(most, _MOST_AT_ONCE)
-        looked_at = most if matches is None else max(_FEWEST_LOOKED_AT, most)
+        tags, by_properties = (None, None) if wanted is None else (wanted.tags, wanted.properties)
+        looked_at = most if wanted is None else max(_FEWEST_LOOKED_AT, most)
         places: list[tuple[int, int]] = []
         size_of_all = 0
         for physical_offset, size, tag in ENTRY.iter_unpack(queue.read(offset, max(looked_at, 1))):
             if places and (len(places) >= most or size_of_all + size > most_bytes):
                 break
             offset += 1
-            if matches is None or matches(tag):
+            if (tags is None or tag in tags) and (
+                by_properties is None or by_properties(self._properties(physical_offset, size))
+            ):
                 places.append((physical_offset, size))
                 size_of_all += size
         status = GetStatus.FOUND if places else GetStatus.NO_MATCHED_MESSAGE
         return Got(status, offset, low, high, self._frames(places, size_of_all))
+
+    def _properties(self, physical_offset: int, size: int) -> dict[str, str]:
+        """The properties of the message at a place."""
+        return decode_message(self._log.read(physical_offset, size), check_body=False).properties
 
     def _frames(self, places: list[tuple[int, int]], size_of_all: int) -> list[bytes]:
         """The bytes at these places: in one go where little lies in between."""

@@ -3,8 +3,10 @@
 import msgspec
 
 from harness.wire import ResponseCode
+from harness.wire.bodies import Subscription
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients, ConsumerGroup
+from reference_impl.broker.filters import Filters
 from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -65,8 +67,8 @@ def nobody_is_told_of_changes(original, self, name, group):
 
 
 @mutant(Clients.stop_consuming, "Members are not notified when another member disconnects.")
-def nobody_is_told_of_departures(original, self, name, connection):
-    original(self, name, connection)
+def nobody_is_told_of_departures(original, self, name, connection, now):
+    original(self, name, connection, now)
     return False
 
 
@@ -164,7 +166,7 @@ def _telling(original, self, command, connection, now, *, most):
     consumer = (command.ext or {}).get("consumerGroup")
     if consumer is None:
         return original(self, command, connection, now)
-    self.stop_consuming(consumer, connection)
+    self.stop_consuming(consumer, connection, now)
     group = self.consumers.get(consumer)
     if group is not None:
         members = dict(list(group.members.items())[:most])
@@ -276,22 +278,23 @@ def subscriptions_without_version_are_oldest(original, self, data, client, conne
     original(self, data, client, connection, now, without_sub=without_sub)
 
 
-@after(Clients.check, "A subscription by tags cannot be checked.")
+@after(Filters.check, "A subscription by tags cannot be checked.")
 def tags_cannot_be_checked(reply):
     return Reply(ResponseCode.SYSTEM_ERROR) if reply.code == ResponseCode.SUCCESS else reply
 
 
-@mutant(Clients.kind_of_filter, "A subscription without a type of expression is of an unknown one.")
-def nothing_cannot_be_checked(original, self, command):
-    return original(self, command) or "null"
+@after(Filters.to_check, "A subscription without a type of expression is of an unknown one.")
+def nothing_cannot_be_checked(found):
+    kind = found and found.expression_type
+    return Subscription(expression_type=kind or "null", sub_string=found and found.sub_string)
 
 
-@after(Clients.check, "Every filter can be checked, and none is refused.")
+@after(Filters.check, "Every filter can be checked, and none is refused.")
 def every_filter_passes(reply):
     return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(Clients.check, "A subscription that cannot be read can be served.")
+@mutant(Filters.check, "A subscription that cannot be read can be served.")
 def checks_need_no_json(original, self, command, connection, now):
     try:
         return original(self, command, connection, now)
@@ -299,6 +302,6 @@ def checks_need_no_json(original, self, command, connection, now):
         return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(Clients.check, "A check without a body is refused.", V5)
+@mutant(Filters.check, "A check without a body is refused.", V5)
 def checks_need_a_body(original, self, command, connection, now):
     return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)

@@ -27,8 +27,8 @@ def hiding_needs_no_record(original, self, again, offset, invisible, handle, now
 
 
 @mutant(Pops.carry_out, "A pop whose topic is deleted is answered as if it existed.", V5)
-def pops_outlive_their_topic(original, self, asked, matches, command, connection, now):
-    reply = original(self, asked, matches, command, connection, now)
+def pops_outlive_their_topic(original, self, asked, wanted, command, connection, now):
+    reply = original(self, asked, wanted, command, connection, now)
     if self.broker.topics.get(asked.topic) is None:
         return self.refusal(ResponseCode.POLLING_TIMEOUT, "")
     return reply

@@ -8,8 +8,8 @@ from harness.wire.bodies import Subscription, SubscriptionGroup
 from harness.wire.messages import decode_messages
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
-from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Matches, Pulls
-from reference_impl.broker.store import GetStatus, Store
+from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Pulls
+from reference_impl.broker.store import GetStatus, Store, Wanted
 from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -136,7 +136,7 @@ def sql_is_taken_for_everything(found):
 
 # -- whether it may be ---------------------------------------------------------------------------------------
 
-Allowed = tuple[SubscriptionGroup, Matches | None] | Reply
+Allowed = tuple[SubscriptionGroup, Wanted | None] | Reply
 
 
 @mutant(Pulls.allowed, "A pull from a queue that the topic does not have finds nothing.")
@@ -168,12 +168,12 @@ def groups_come_into_being_anyway(original, self, group):
 
 
 @mutant(Pulls.held, "A pull that may wait returns at once.")
-def pulls_do_not_wait(original, self, asked, matches, command, connection, now):
+def pulls_do_not_wait(original, self, asked, wanted, command, connection, now):
     return Reply(ResponseCode.PULL_NOT_FOUND, ext={"nextBeginOffset": str(asked.offset)})
 
 
 @mutant(LongPolling.wants, "A waiting pull ignores new messages until the next scan.")
-def arrivals_release_nobody(original, self, pull, newest):
+def arrivals_release_nobody(original, self, pull, arrivals):
     return False
 
 
@@ -244,9 +244,8 @@ def arrivals_release_one(original, self, queue, is_released, now):
 
 
 @mutant(LongPolling.wants, "Of messages that arrive together only the last ends waits.")
-def last_arrival_alone_ends_waits(original, self, pull, newest):
-    last = max(newest.values())
-    return original(self, pull, {tag: offset for tag, offset in newest.items() if offset == last})
+def last_arrival_alone_ends_waits(original, self, pull, arrivals):
+    return original(self, pull, arrivals[-1:])
 
 
 @mutant(Pulls.wait, "A pull waits for 15 s, however long it asks for.")
@@ -367,17 +366,17 @@ def empty_type_is_no_tag(original, self, code, asked, connection, now):
 
 @mutant(Store.get, "A pull with a tag returns up to 32 messages, however few it requests.")
 def filtered_pulls_give_all_there_is(
-    original, self, topic, queue_id, offset, most, matches=None, most_bytes=1 << 18
+    original, self, topic, queue_id, offset, most, wanted=None, most_bytes=1 << 18
 ):
-    most = most if matches is None else 32
-    return original(self, topic, queue_id, offset, most, matches, most_bytes)
+    most = most if wanted is None else 32
+    return original(self, topic, queue_id, offset, most, wanted, most_bytes)
 
 
 @mutant(Store.get, "A pull returns any number of bytes.")
 def pulls_give_any_number_of_bytes(
-    original, self, topic, queue_id, offset, most, matches=None, most_bytes=1 << 18
+    original, self, topic, queue_id, offset, most, wanted=None, most_bytes=1 << 18
 ):
-    return original(self, topic, queue_id, offset, most, matches, 1 << 30)
+    return original(self, topic, queue_id, offset, most, wanted, 1 << 30)
 
 
 @after(Pulls.of_line, "The answer to a pull does not have the system flag of the topic.", V5)

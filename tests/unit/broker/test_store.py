@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from harness.wire.messages import SysFlag, decode_message, tag_hash
-from reference_impl.broker.store import Arrival, GetStatus, MemoryStorage, PutStatus, StoreConfig
+from reference_impl.broker.store import Arrival, GetStatus, MemoryStorage, PutStatus, StoreConfig, Wanted
 
 from .store_samples import SMALL, bodies, message, store
 
@@ -44,7 +44,7 @@ def test_each_queue_counts_for_itself() -> None:
 def test_what_arrives_is_told_once() -> None:
     given = store()
     given.put(message(TAGS="A"), 1)
-    assert given.arrived == [Arrival("T", 0, 0, tag_hash("A"))]
+    assert given.arrived == [Arrival("T", 0, 0, tag_hash("A"), {"TAGS": "A"})]
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_only_what_matches_is_given_and_the_rest_is_passed() -> None:
     given = store()
     for tag in "ABAB":
         given.put(message(tag, TAGS=tag), 1)
-    got = given.get("T", 0, 0, 32, lambda tag: tag == tag_hash("B"))
+    got = given.get("T", 0, 0, 32, Wanted(tags={tag_hash("B")}))
     assert [decode_message(frame).body for frame in got.frames] == [b"B", b"B"]
     assert got.next_offset == 4
-    nothing = given.get("T", 0, 0, 32, lambda _: False)
+    nothing = given.get("T", 0, 0, 32, Wanted(tags=()))
     assert (nothing.status, nothing.next_offset) == (GetStatus.NO_MATCHED_MESSAGE, 4)
 
 
@@ -149,7 +149,7 @@ def test_a_search_for_a_tag_ends_after_800_entries() -> None:
     given = store()
     for _ in range(801):
         given.put(message(), 1)
-    assert given.get("T", 0, 0, 32, lambda _: False).next_offset == 800
+    assert given.get("T", 0, 0, 32, Wanted(tags=())).next_offset == 800
 
 
 def test_queues_whose_messages_lie_far_apart_are_read_as_well() -> None:

@@ -229,10 +229,10 @@ def _with_share(self, original, share, *parts):
 
 
 @mutant(Pops.find, "popFromRetryProbability counts as 0.", V5)
-def what_comes_again_is_always_last(original, self, asked, matches, topic, now):
-    return _with_share(self, original, 0, asked, matches, topic, now)
+def what_comes_again_is_always_last(original, self, asked, wanted, topic, now):
+    return _with_share(self, original, 0, asked, wanted, topic, now)
 
 
 @mutant(Pops.find, "popFromRetryProbability counts as 100.", V5)
-def what_comes_again_is_always_first(original, self, asked, matches, topic, now):
-    return _with_share(self, original, 100, asked, matches, topic, now)
+def what_comes_again_is_always_first(original, self, asked, wanted, topic, now):
+    return _with_share(self, original, 100, asked, wanted, topic, now)

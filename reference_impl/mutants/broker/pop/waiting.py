@@ -20,8 +20,8 @@ def notifications_do_not_wait(original, self, waiter, now):
 
 
 @mutant(PopWaiting.wants, "A new message does not end the wait of a pop.", V5)
-def arrivals_release_no_pops(original, self, waiter, tags):
-    return not waiter.pops and original(self, waiter, tags)
+def arrivals_release_no_pops(original, self, waiter, arrivals):
+    return not waiter.pops and original(self, waiter, arrivals)
 
 
 @mutant(PopWaiting.arrived, "A new message ends the waits of one group only.", V5)

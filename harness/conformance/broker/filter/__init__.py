@@ -1,0 +1,1 @@
+"""Chapter filter: messages that are wanted for their properties."""
