@@ -59,10 +59,15 @@ class MasterLink(Part):
 
     def told(self, address: str | None) -> None:
         """A NameServer has said where the master is copied from; None: it did not say."""
-        if address is None or not self._follows or self.config.ha_master_address:
+        if address is not None and not self.config.ha_master_address:
+            self.follow(address)
+
+    def follow(self, address: str | None) -> None:
+        """From now on copy from there, once the connection that there is has ended; None: from nobody."""
+        if not self._follows:
             return
         self._address = address
-        if self._dial_at == NEVER and self._connection is None and not self._is_dialling:
+        if address is not None and self._connection is None and not self._is_dialling:
             self._dial_at = 0
 
     def dialled(self, connection: int | None, now: int) -> None:
@@ -104,14 +109,22 @@ class MasterLink(Part):
             end = _HEADER.size + size
             if len(self._arrived) < end:
                 return
-            self.broker.store.raw.append(offset, bytes(self._arrived[_HEADER.size : end]))
+            self.store(offset, bytes(self._arrived[_HEADER.size : end]))
             del self._arrived[:end]
-            if self._end() > self._reported:
+            if self.has_grown():
                 self._report(now)
+
+    def store(self, offset: int, data: bytes) -> None:
+        """Store what was pushed, and find the messages that are whole now."""
+        self.broker.store.raw.append(offset, data)
 
     def fits(self, offset: int) -> bool:
         """Whether a push that begins there can be taken."""
         return self._end() in (0, offset)
+
+    def has_grown(self) -> bool:
+        """Whether there is more of the log than was reported."""
+        return self._end() > self._reported
 
     def _report(self, now: int) -> None:
         if self._connection is not None:
@@ -142,7 +155,7 @@ class MasterLink(Part):
             return self._dial_at
         return min(
             self._wrote_at + self.config.ha_send_heartbeat_interval + 1,
-            self._heard_at + self.config.ha_housekeeping_interval + 1,
+            self._heard_at + self.patience() + 1,
         )
 
     def tick(self, now: int) -> None:
@@ -151,10 +164,14 @@ class MasterLink(Part):
             if self._address is not None and self.config.is_slave:
                 self._is_dialling = True
                 self.broker.dial(self._address)
-        elif self._heard_at + self.config.ha_housekeeping_interval < now:
+        elif self._heard_at + self.patience() < now:
             self._leave(now)
         else:
             self._report(now)
+
+    def patience(self) -> int:
+        """ms without a push after which the master is left."""
+        return self.config.ha_housekeeping_interval
 
     # -- what is shown ---------------------------------------------------------------------------------------
 
@@ -163,7 +180,7 @@ class MasterLink(Part):
         shown: dict[str, object] = {
             "lastReadTimestamp": self._heard_at,
             "lastWriteTimestamp": self._wrote_at,
-            "masterFlushOffset": self.master_flushed if self._follows else 0,
+            "masterFlushOffset": self.master_flushed,
             "maxOffset": self._end() if self.config.is_slave else 0,
             "transferredByteInSecond": self.rate(now),
         }
@@ -173,6 +190,10 @@ class MasterLink(Part):
     def reset_flushed(self, command: Command, connection: int, now: int) -> Reply:
         """908: a slave notes down where its master's log ends; a master passes it over."""
         offset = fields.int64(command.ext, "masterFlushOffset")
-        if offset is not None and self.config.broker_id:
-            self.master_flushed = offset
+        if self.is_noted(offset):
+            self.master_flushed = offset or 0
         return Reply(ResponseCode.SUCCESS)
+
+    def is_noted(self, offset: int | None) -> bool:
+        """Whether the offset of a 908 is kept."""
+        return offset is not None and self.config.broker_id != 0

@@ -97,8 +97,8 @@ class BuiltinBroker(InProcess):
                 self._push(connection)
             case Dial(address):
                 assert isinstance(self._endpoint, Endpoint)
-                number = self._dialled(address)
-                self._carry_out(self._asked(self._endpoint.dialled, number, self._time))
+                made = self._dialled(address)
+                self._carry_out(self._asked(self._endpoint.dialled, made, self._time))
             case Flush():
                 assert isinstance(self._endpoint, Endpoint)
                 self._asked(self._endpoint.flush)

@@ -2,6 +2,7 @@
 
 import struct
 
+from reference_impl.broker.master_link import MasterLink
 from reference_impl.broker.replicated_sends import ReplicatedSends
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.slave_links import SlaveLinks
@@ -146,7 +147,7 @@ def silent_slaves_stay(original, self):
 
 @after(SlaveLinks.patience, "Slaves that report nothing are disconnected in half the time.")
 def slaves_leave_early(found):
-    return found // 2 + 1_000
+    return found // 2
 
 
 @mutant(SlaveLinks.received, "A slave is disconnected haHousekeepingInterval after its first report.")
@@ -157,17 +158,17 @@ def reports_do_not_count(original, self, connection, data, now):
     slave.heard_at = heard
 
 
-@mutant(SlaveLinks._shown, "What was pushed to a slave counts as reported by it.")
+@mutant(SlaveLinks._shown, "What was pushed to a slave counts as reported by it.", ["5.3"])
 def status_shows_what_was_pushed(original, self, slave, end, now):
     return {**original(self, slave, end, now), "slaveAckOffset": slave.next_offset}
 
 
-@mutant(SlaveLinks.is_in_sync, "All slaves are in sync.")
+@mutant(SlaveLinks.is_in_sync, "All slaves are in sync.", ["5.3"])
 def status_takes_all_slaves_for_in_sync(original, self, behind):
     return True
 
 
-@mutant(SlaveLinks.shown, "The status shows one slave.")
+@mutant(SlaveLinks.shown, "The status shows one slave.", ["5.3"])
 def status_shows_one_slave(original, self, now):
     return original(self, now)[:1]
 
@@ -254,3 +255,146 @@ def one_replica_waits(original, self, end):
 @mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", ["5.3"])
 def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)
+
+
+@mutant(MasterLink.tick, "A slave reports only when its log has grown.")
+def slave_reports_once(original, self, now):
+    connection = self._connection
+    if connection is None or self._heard_at + self.patience() < now:
+        original(self, now)
+    else:
+        self._wrote_at = now
+
+
+@mutant(MasterLink.has_grown, "A slave reports its growth with the next heartbeat only.")
+def slave_reports_no_growth(original, self):
+    return False
+
+
+@mutant(MasterLink.follow, "A slave does not look for its master.")
+def slave_does_not_connect(original, self, address):
+    return
+
+
+@mutant(MasterLink.lost, "A slave whose master has closed the connection does not come again.")
+def slave_connects_once(original, self, connection, now):
+    self._follows = self._follows and connection != self._connection
+    original(self, connection, now)
+    self._dial_at = 1 << 62
+
+
+@mutant(MasterLink.patience, "A slave stays with a master that says nothing.")
+def slave_stays_with_a_silent_master(original, self):
+    return _FAR
+
+
+@mutant(MasterLink.received, "Empty pushes do not keep a slave.")
+def slave_leaves_early(original, self, connection, data, now):
+    heard = self._heard_at
+    original(self, connection, data, now)
+    if len(data) == 12:
+        self._heard_at = heard
+
+
+@mutant(MasterLink.follow, "A slave follows whom NameServers name, and nobody else.", ["5.3"])
+def slave_minds_no_offer(original, self, address):
+    if vars(self).get("named"):
+        original(self, address)
+
+
+@slave_minds_no_offer.also(MasterLink.told)
+def _(original, self, address):
+    vars(self)["named"] = True
+    original(self, address)
+    vars(self)["named"] = False
+
+
+@mutant(MasterLink.store, "Of the messages of a push the first one alone is in its queue.")
+def slave_takes_the_first_message(original, self, offset, data):
+    size = int.from_bytes(data[:4], "big")
+    original(self, offset, data[:size] + bytes(len(data) - min(size, len(data))))
+
+
+@mutant(MasterLink.store, "What a slave is pushed is in its log alone.")
+def slave_makes_no_queues(original, self, offset, data):
+    original(self, offset, data)
+    self.broker.store.delete_topic("BenchmarkTest")
+
+
+@mutant(Store._follow_copy, "A slave finds no message by its keys.")
+def slave_forgets_keys(original, self, message):
+    message.properties.pop("KEYS", None)
+    original(self, message)
+
+
+@mutant(MasterLink.received, "A slave stores what has come of a push.")
+def slave_stores_pieces_of_a_push(original, self, connection, data, now):
+    original(self, connection, data, now)
+    if len(self._arrived) > 12:
+        offset, size = struct.unpack_from(">qi", self._arrived)
+        piece = bytes(self._arrived[12:])
+        self.store(offset, piece)
+        self._arrived[:] = struct.pack(">qi", offset + len(piece), size - len(piece))
+        self._report(now)
+
+
+@mutant(MasterLink.store, "A message must come in one push.")
+def slave_takes_whole_messages_only(original, self, offset, data):
+    original(self, offset, data)
+    self.broker.store.raw.drop_rest()
+
+
+@mutant(MasterLink.fits, "A slave takes pushes wherever they begin.")
+def slave_takes_other_offsets(original, self, offset):
+    return True
+
+
+@mutant(MasterLink.fits, "A slave cuts its log where a push begins.")
+def slave_cuts_its_log(original, self, offset):
+    fits = original(self, offset)
+    if not fits and offset < self._end():
+        self.broker.store._log.commit()
+        self.broker.store._log.cut(offset)
+    return fits
+
+
+@mutant(MasterLink.fits, "The log of every slave begins at 0.")
+def empty_slave_begins_at_nothing(original, self, offset):
+    return self._end() == offset
+
+
+@mutant(MasterLink.store, "A slave goes on behind what is no message.")
+def slave_skips_what_is_no_message(original, self, offset, data):
+    raw = self.broker.store.raw
+    original(self, offset, data)
+    if raw._is_stuck:
+        raw._is_stuck = False
+        raw._rest.clear()
+
+
+@mutant(Store.catch_up, "A slave takes half a message for whole after a kill.")
+def slave_keeps_half_messages(original, self):
+    end = self._log.end
+    original(self)
+    if end > self._log.end:
+        self._log.append(bytes(end - self._log.end))
+
+
+@mutant(MasterLink.status, "A slave says of itself what a master does.", ["5.3"])
+def slave_shows_itself_as_master(original, self, now):
+    return dict.fromkeys(original(self, now), 0)
+
+
+@mutant(MasterLink.is_noted, "What 908 says is forgotten.", ["5.3"])
+def flushed_offset_is_forgotten(original, self, offset):
+    return False
+
+
+@mutant(MasterLink.is_noted, "908 without an offset means 0.", ["5.3"])
+def flushed_offset_becomes_none(original, self, offset):
+    return self.config.broker_id != 0
+
+
+@mutant(MasterLink.is_noted, "A master notes what 908 says.", ["5.3"])
+def master_notes_flushed_offset(original, self, offset):
+    return offset is not None

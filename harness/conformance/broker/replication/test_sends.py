@@ -119,7 +119,7 @@ def test_one_replica_waits_for_nobody(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["sends-do-not-wait", "one-slave-is-enough", "any-report-answers"],
+    kills=["sends-do-not-wait", "one-slave-is-enough", "any-report-answers", "beginning-suffices"],
     own_server=True,
     setup={**SYNC, "inSyncReplicas": "3", "slaveTimeout": "20000"},
 )
@@ -136,6 +136,7 @@ def test_send_waits_for_replicas(bk: BrokerSession) -> None:
         )
         finish = pushed_to(first, begin)
         first.report(finish)
+        second.report(finish - 1)
         waits(sent)
         second.report(finish)
         has_fields(sent, SUCCESS, number)
