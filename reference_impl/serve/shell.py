@@ -294,7 +294,10 @@ class Shell(Generic[E]):
         host, _, port = dial.address.rpartition(":")
         endpoint = self.endpoint
         assert isinstance(endpoint, Dialling)
-        connected: Greeting = lambda _, number, peer, now: endpoint.dialled(number, now)  # noqa: E731
+
+        def connected(_: object, number: int, __: str, now: int) -> list[Effect]:
+            return endpoint.dialled(number, now)
+
         try:
             async with asyncio.timeout(dial.within / 1000):
                 await asyncio.get_running_loop().create_connection(
