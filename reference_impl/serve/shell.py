@@ -17,7 +17,7 @@ Used by `nameserver.py` and `broker.py`.
 import asyncio
 import socket
 from collections.abc import Callable, Coroutine
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast, runtime_checkable
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from reference_impl.remoting.effects import Ask, Close, Dial, Effect, Flush, GoOn, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
@@ -75,7 +75,6 @@ class Observer(Protocol):
     def closed(self, connection: int) -> None: ...
 
 
-@runtime_checkable
 class Dialling(Protocol):
     """An endpoint that makes connections of its own."""
 
@@ -290,10 +289,9 @@ class Shell(Generic[E]):
         self._outbound.ask(ask.address, ask.number, ask.data, ask.within / 1000, answered)
 
     async def _dial(self, dial: Dial) -> None:
-        """Connects, and tells the endpoint, which must be one that dials."""
+        """Connects, and tells the endpoint: only one that dials asks for it."""
         host, _, port = dial.address.rpartition(":")
-        endpoint = self.endpoint
-        assert isinstance(endpoint, Dialling)
+        endpoint = cast(Dialling, self.endpoint)
 
         def connected(_: object, number: int, __: str, now: int) -> list[Effect]:
             return endpoint.dialled(number, now)
