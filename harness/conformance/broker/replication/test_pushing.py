@@ -8,7 +8,7 @@ from harness.session import BrokerSession
 
 FILE = 65_536
 SMALL_FILES = {"mappedFileSizeCommitLog": str(FILE), "haTransferBatchSize": "100000"}
-LARGE = b"l" * 40_000
+LARGE = b"l" * (40 << 10)
 """The body of a message of which a small file has room for one only."""
 
 
