@@ -76,7 +76,8 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     ha_listen_port: int = 0
     """Port that is registered for slaves; 0: one above `listenPort`."""
     ha_master_address: str = ""
-    """Where a slave copies the log from, "ip:port"; empty: where NameServers say."""
+    """Where a slave copies the log from, "ip:port"; empty: where NameServers say. (Apache 5.3.3 with this
+    setting connects nowhere: it looks at it before it has made what connects.)"""
     ha_send_heartbeat_interval: int = 5000
     """ms without a push, or without a report, after which there is an empty one."""
     ha_housekeeping_interval: int = 20000

@@ -52,6 +52,8 @@ class HaMembership(Part):
         """Id and address of the smallest member of the name, as last heard."""
         self._began_at = broker.store.physical_range()[1]
         """Where the log ended when this Broker started."""
+        self.alive = self.config.total_replicas
+        """How many members the name has, this one included, as last heard."""
         self._is_asking = False
         self._poll_at = broker.started if self.is_isolated else NEVER
         self._heartbeat_at = broker.started + self.config.broker_heartbeat_interval if self.acts else NEVER
@@ -131,6 +133,7 @@ class HaMembership(Part):
     def _members(self, members: dict[int, str], now: int) -> None:
         if not members:
             return
+        self.alive = len({*members, self.config.broker_id})
         number = min(members)
         left = self.smallest[1] if self.smallest is not None and number > self.smallest[0] else None
         self.heard_of_smallest(number, members[number], left, None, now)

@@ -4,11 +4,13 @@
 2. 4.9 waits until one slave has the message. It does not wait, and says SLAVE_NOT_AVAILABLE, while no slave
    is connected, or while the one that has come farthest is `haSlaveFallbehindMax` bytes behind.
 3. 5.x waits for `inSyncReplicas` Brokers, of which it is one itself: by default it waits for nobody.
-4. After `slaveTimeout` the answer is FLUSH_SLAVE_TIMEOUT. The message is stored in any case, and either
+4. In 5.x, where slaves may act, a send is refused and nothing stored while fewer than `inSyncReplicas`
+   Brokers are members of the name, or in sync.
+5. After `slaveTimeout` the answer is FLUSH_SLAVE_TIMEOUT. The message is stored in any case, and either
    answer has the fields of a success.
 
 Source: CommitLog#submitReplicaRequest, HAService#isSlaveOK (rocketmq-all-4.9.8); CommitLog#handleHA,
-#needHandleHA, GroupTransferService#doWaitTransfer (rocketmq-all-5.3.3).
+#needHandleHA, #asyncPutMessage, GroupTransferService#doWaitTransfer (rocketmq-all-5.3.3).
 """
 
 from __future__ import annotations
@@ -56,6 +58,15 @@ class ReplicatedSends(Part):
         until = now + self.config.slave_timeout
         self._waiting.append(_Waiting(end, until, connection, request, reply))
         return None
+
+    def lacks_replicas(self, *, waits: bool) -> bool:
+        """Whether a send is to be refused, for want of Brokers that are in sync."""
+        config = self.config
+        if not (waits and config.broker_role == "SYNC_MASTER" and self.broker.ha_membership.acts):
+            return False
+        end = self.broker.store.physical_range()[1]
+        in_sync = min(self.broker.ha_membership.alive, 1 + self.broker.slave_links.in_sync(end))
+        return config.in_sync_replicas > in_sync
 
     def has_slave(self, end: int) -> bool:
         """4.9: whether there is a slave to wait for."""

@@ -103,6 +103,8 @@ class Sends(Part):
             return self.refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.closed())
         queue_id = asked.queue_id if asked.queue_id >= 0 else self.any_queue(topic)
         waits = self.waits(asked.properties)
+        if self.broker.replicated_sends.lacks_replicas(waits=waits):
+            return self.refusal(ResponseCode.SYSTEM_ERROR, "in-sync replicas not enough")
         send = self.send_batch if asked.is_batch else self.send_one
         reply = send(command, asked, topic, queue_id, connection, now)
         if reply.code != ResponseCode.SUCCESS:

@@ -252,6 +252,22 @@ def one_replica_waits(original, self, end):
     return self.broker.slave_links.that_have(end) > 0 and original(self, end)
 
 
+@mutant(ReplicatedSends.lacks_replicas, "Too few replicas are enough to store a message.", ["5.3"])
+def too_few_replicas_suffice(original, self, *, waits):
+    return False
+
+
+@mutant(ReplicatedSends.lacks_replicas, "What does not wait for slaves wants them in sync, too.", ["5.3"])
+def replicas_are_wanted_by_all(original, self, *, waits):
+    return original(self, waits=True)
+
+
+@mutant(ReplicatedSends.lacks_replicas, "A slave that is no member counts as a replica.", ["5.3"])
+def links_alone_are_replicas(original, self, *, waits):
+    self.broker.ha_membership.alive = _FAR
+    return original(self, waits=waits)
+
+
 @mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", ["5.3"])
 def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)

@@ -175,3 +175,19 @@ def test_slave_that_has_left_counts(bk: BrokerSession) -> None:
     bk.slave()
     bk.pause(0.5)
     has_fields(bk.send(topic), SUCCESS, 2)
+
+
+@case(
+    kills=["too-few-replicas-suffice", "replicas-are-wanted-by-all", "links-alone-are-replicas"],
+    own_server=True,
+    setup={**SYNC, "inSyncReplicas": "2", "enableSlaveActingMaster": "true", "slaveTimeout": "500"},
+)
+def test_too_few_replicas_are_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="in-sync replicas not enough")
+    bk.send(topic) >> refused
+    slave = bk.slave()
+    slave.report(0)
+    slave.next_push(within=0.5) >> Silence()
+    bk.send(topic) >> refused
+    has_fields(bk.send(topic, properties={"WAIT": "false"}), SUCCESS, 0)
