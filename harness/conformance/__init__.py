@@ -12,7 +12,7 @@ say. This one, in the chapter lease of NameServers, proves `ns.lease.expired-bro
 """
 
 from harness.conformance.case import Case, case, case_of
-from harness.conformance.expect import AnyOf, Closed, Reply, Request, Silence, Unchanged
+from harness.conformance.expect import AnyOf, Closed, Pushed, Reply, Request, Silence, Unchanged
 from harness.conformance.matchers import ABSENT, ANYTHING, Between, Containing, Including, Matching
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Containing",
     "Including",
     "Matching",
+    "Pushed",
     "Reply",
     "Request",
     "Silence",

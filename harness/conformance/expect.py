@@ -243,6 +243,27 @@ class Request(Reply):
     _is_response = False
 
 
+class Pushed(Reply):
+    """What one Broker sends another for replication, which is no frame: a push of the log, or a report. Its
+    value is as the pattern says.
+    """
+
+    _kind = "replication"
+    _is_response = False
+
+    def __init__(self, value: object) -> None:
+        super().__init__(ANYTHING, value)
+
+    def _name(self, code: int) -> str:
+        return ""
+
+    def wanted(self) -> str:
+        return "a push or a report"
+
+    def said(self, view: View | None = None) -> str:
+        return f"{self._kind}, {named(view, self._value)}"
+
+
 class AnyOf(_Expectation):
     """One of several outcomes; the first that is met counts.
 

@@ -19,6 +19,7 @@ from harness.session.errors import (
 )
 from harness.session.exchange import Exchange
 from harness.session.listener import Listener
+from harness.session.meanwhile import meanwhile
 from harness.session.nameserver.broker import Broker
 from harness.session.nameserver.session import NameServerSession
 from harness.session.outcome import (
@@ -111,4 +112,5 @@ __all__ = [
     "VirtualClock",
     "connect",
     "free_port",
+    "meanwhile",
 ]

@@ -245,15 +245,19 @@ class Link:
             return True
         self._last_heard = self._clock.now()
         self._is_heard = True
-        event = self._last_event = self._recorder.received(self.number, data)
+        self.came(data, self._recorder.received(self.number, data))
+        return True
+
+    def came(self, data: bytes, event: int) -> None:
+        """Sorts what has come."""
+        self._last_event = event
         if self._garbled is None and self._inbound.is_next(data):
             self._take(data, event)
-            return True
+            return
         self._unfinished += data
         if self._garbled is None:
             self._inbound.feed(data)
             self._sort(event)
-        return True
 
     def notice(self) -> None:
         """Takes what has arrived already."""
@@ -376,3 +380,35 @@ class Link:
         for want in self._pending:
             want.result = self._garbled
         self._pending.clear()
+
+
+class RawLink(Link):
+    """A connection that carries no frames: nothing is sent on it but what a case sends, and what comes waits
+    until it is taken.
+    """
+
+    def __init__(self, number: int, transport: Transport, recorder: Recorder, clock: Clock) -> None:
+        super().__init__(number, transport, recorder, clock)
+        self._sends_frames = False
+        self._waiting = bytearray()
+        self.idle = True
+
+    @property
+    def last_event(self) -> int:
+        """The number of the event that brought the latest bytes."""
+        return self._last_event
+
+    def came(self, data: bytes, event: int) -> None:
+        self._last_event = event
+        self._waiting += data
+
+    def peek(self, size: int) -> bytes | None:
+        """The next bytes, which stay; None: there are fewer."""
+        return bytes(self._waiting[:size]) if len(self._waiting) >= size else None
+
+    def take(self, size: int) -> bytes | None:
+        """The next bytes; None: there are fewer."""
+        data = self.peek(size)
+        if data is not None:
+            del self._waiting[:size]
+        return data

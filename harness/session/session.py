@@ -35,12 +35,12 @@ from harness.session.errors import (
 from harness.session.exchange import Exchange, Request, SentRequest
 from harness.session.futile import FutileWaits
 from harness.session.handshake import secured
-from harness.session.link import Link, MistypedFrame
+from harness.session.link import Link, MistypedFrame, RawLink
 from harness.session.listener import Listener
 from harness.session.outcome import ClosedBy, Mark, Outcome, UnsolicitedFrame
 from harness.session.probing.nameserver import ReceivedRequest
 from harness.session.requests import Ext, HeaderFields, Query, command, request_title
-from harness.session.transport import Ending, Instance, Transport
+from harness.session.transport import Ending, Instance, Listening, Transport
 from harness.session.waiting import Waits
 from harness.trace import Header, Recorder, Trace
 from harness.wire import Command, RequestCode, encode
@@ -107,7 +107,7 @@ class Session:
             beside=None if beside is None else beside._waits,
         )
         self._main: Connection | None = None
-        self._listeners: list[Listener] = []
+        self._listeners: list[Listening] = []
         self._afterwards: list[Callable[[], None]] = []
         self._requests: list[Request] = []
         self._limit: float | None = None
@@ -191,9 +191,13 @@ class Session:
 
     def listen(self) -> Listener:
         """A new address where the target can send something. Raises ``Unsupported`` where it cannot."""
-        listener = Listener(self, self._instance.listen())
-        self._listeners.append(listener)
-        return listener
+        return Listener(self, self.listening())
+
+    def listening(self) -> Listening:
+        """A new address where the target can connect, until the session closes. Raises ``Unsupported``."""
+        listening = self._instance.listen()
+        self._listeners.append(listening)
+        return listening
 
     @property
     def connection(self) -> Connection:
@@ -393,6 +397,12 @@ class Session:
         """A connection that the target has made. Nothing is sent on it."""
         link = self._added(transport).link
         link.idle = True
+        return link
+
+    def adopt_raw(self, transport: Transport) -> RawLink:
+        """A connection that carries no frames, made by either side."""
+        link = RawLink(next(self._numbers), transport, self._recorder, self.clock)
+        self._waits.add(link)
         return link
 
     def heard(self, connection: int | None, address: str, heard: ReceivedRequest) -> tuple[int, int]:

@@ -147,6 +147,12 @@ class BrokerInstance(Instance, Protocol):
     @property
     def nameservers(self) -> Sequence[ProbingNameServer]: ...
 
+    def open_at(self, address: str) -> Transport:
+        """A new connection to another port of it, which it has registered. Raises ``TargetDied`` where none
+        can be had, ``Unsupported`` where that port cannot be reached from here.
+        """
+        ...
+
 
 def connect(host: str, port: int, timeout: float = 3.0) -> SocketTransport:
     """Connects over TCP. Raises ``TargetDied`` with the reason: refused, unreachable, or no answer in

@@ -99,14 +99,28 @@ class InProcess:
         return
 
     def open(self) -> _Transport:
+        return self._opened(self._endpoint.connected)
+
+    def _opened(self, connected: Callable[[int, str, int], list[Effect]]) -> _Transport:
+        """A new connection, which the server accepts as it does on one of its ports."""
         with self._lock:
             if self._stopped:
                 raise TargetDied("the built-in target has been stopped")
             number = next(self._numbers)
             transport = _Transport(self, number, f"127.0.0.1:{_FIRST_PORT + number % 40_000}")
             self._connections[number] = transport
-            self._carry_out(self._given(self._endpoint.connected, number, transport.local, self._time))
+            self._carry_out(self._given(connected, number, transport.local, self._time))
             return transport
+
+    def _dialled(self, address: str) -> int | None:
+        """The number of a connection that the server makes to a listener; None: nobody listens there."""
+        listening = self._listeners.get(address)
+        if listening is None:
+            return None
+        number = next(self._numbers)
+        self._connections[number] = _Transport(self, number, address)
+        listening.took(self._connections[number])
+        return number
 
     def restart(self, how: Ending = "term") -> None:
         with self._lock:
@@ -310,25 +324,27 @@ class _Listening:
         self._instance = instance
         self._address = address
         self._inbound: _Inbound | None = None
-        self._accepted = False
+        self._waiting: list[_Inbound | _Transport] = []
 
     @property
     def address(self) -> str:
         return self._address
 
-    def accept(self) -> _Inbound | None:
-        if self._accepted:
-            return None
-        self._accepted = self._inbound is not None
-        return self._inbound
+    def accept(self) -> _Inbound | _Transport | None:
+        return self._waiting.pop(0) if self._waiting else None
 
     def close(self) -> None:
         """Nothing: what comes is not looked at."""
+
+    def took(self, connection: _Transport) -> None:
+        """A connection that the reference has made."""
+        self._waiting.append(connection)
 
     def heard(self, data: bytes) -> None:
         """A frame from the reference, all of them over one connection."""
         if self._inbound is None:
             self._inbound = _Inbound(self._instance, self._address)
+            self._waiting.append(self._inbound)
         self._inbound.arrived += data
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.session import ServedNameServer, Setup
+from harness.session import ServedNameServer, Setup, SocketTransport, connect
 from harness.session.clock import RunningClock
 from harness.targets.process import Command, ProcessInstance
 
@@ -38,6 +38,10 @@ class BrokerProcess(ProcessInstance):
     @property
     def nameservers(self) -> tuple[ServedNameServer, ...]:
         return self._nameservers
+
+    def open_at(self, address: str) -> SocketTransport:
+        host, _, port = address.rpartition(":")
+        return connect(host, int(port))
 
     def shared(self) -> None:  # type: ignore[override]
         """Nothing: another process starts its own."""

@@ -169,6 +169,10 @@ class RemoteBroker(RemoteInstance):
     def nameservers(self) -> tuple[ServedNameServer, ...]:
         return (self._nameserver,)
 
+    def open_at(self, address: str) -> SocketTransport:
+        host, _, port = address.rpartition(":")
+        return connect(host, int(port))
+
     def shared(self) -> None:  # type: ignore[override]
         """Nothing: there can be one NameServer at the address."""
 

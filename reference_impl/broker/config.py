@@ -51,6 +51,10 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
         "cleanResourceInterval": 1,
         "flushIntervalCommitLog": 0,
         "mappedFileSizeCommitLog": 1,
+        "haSendHeartbeatInterval": 1,
+        "haHousekeepingInterval": 1,
+        "haTransferBatchSize": 1,
+        "slaveTimeout": 0,
     }
 
     broker_name: str = "broker-a"
@@ -72,6 +76,23 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Address that is registered for slaves."""
     ha_listen_port: int = 0
     """Port that is registered for slaves; 0: one above `listenPort`."""
+    ha_master_address: str = ""
+    """Where a slave copies the log from, "ip:port"; empty: where NameServers say. (Apache 5.3.3 with this
+    setting connects nowhere: it looks at it before it has made what connects.)"""
+    ha_send_heartbeat_interval: int = 5000
+    """ms without a push, or without a report, after which there is an empty one."""
+    ha_housekeeping_interval: int = 20000
+    """ms after which a slave or a master that says nothing is disconnected."""
+    ha_transfer_batch_size: int = 32768
+    """Bytes of the log in one push to a slave."""
+    ha_slave_fallbehind_max: int = 268435456
+    """4.9, SYNC_MASTER: no send waits for slaves that are so many bytes behind."""
+    ha_max_gap_not_in_sync: int = 268435456
+    """5.3: a slave that is so many bytes behind is not in step."""
+    in_sync_replicas: int = 1
+    """5.3, SYNC_MASTER: how many Brokers, this one included, have a message before its send is answered."""
+    slave_timeout: int = 3000
+    """SYNC_MASTER: for how long a send waits for slaves, ms."""
     rocketmq_home: str = ""
     store_path_root_dir: str = ""
     """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
@@ -271,7 +292,7 @@ reviveQueueNum timerWheelEnable litePullMessageEnable channelExpiredTimeout
 enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress enableRetryTopicV2
 retrieveMessageFromPopRetryTopicV1 popFromRetryProbability popResponseReturnActualRetryTopic
 initPopOffsetByCheckMsgInMem popPollingSize maxPopPollingSize defaultMessageRequestMode
-defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset
+defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset haMaxGapNotInSync inSyncReplicas
 """
 NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
 """Settings that 4.9 does not know."""

@@ -30,9 +30,24 @@ from .ha_membership import HaMembership
 from .limits import Limits
 from .locks import Locks
 from .long_polling import LongPolling
+from .master_link import MasterLink
 from .message_query import MessageQuery
 from .offsets import Offsets
-from .outbox import Answer, Asking, Calling, Done, End, Outgoing, Pushing, Saving, Telling
+from .outbox import (
+    Answer,
+    Asking,
+    Calling,
+    Cut,
+    Dialling,
+    Done,
+    End,
+    More,
+    Outgoing,
+    Pushing,
+    Saving,
+    Telling,
+    Written,
+)
 from .part import NEVER, Chance, Part
 from .pop import Pops
 from .pop_acks import PopAcks
@@ -43,6 +58,7 @@ from .pop_waiting import PopWaiting
 from .pulls import Pulls
 from .registrar import Registrar
 from .registration_requests import RegistrationRequests
+from .replicated_sends import ReplicatedSends
 from .replies import Replies
 from .resets import Resets
 from .retention import Retention
@@ -50,6 +66,7 @@ from .retries import Retries
 from .runtime import Runtime
 from .sends import Sends
 from .settings import Settings
+from .slave_links import SlaveLinks
 from .slave_sync import SlaveSync
 from .statistics import Statistics
 from .store import Store
@@ -98,6 +115,9 @@ class Broker(RequestTable):
     settings: Settings
     runtime: Runtime
     retention: Retention
+    slave_links: SlaveLinks
+    replicated_sends: ReplicatedSends
+    master_link: MasterLink
     slave_sync: SlaveSync
     registration_requests: RegistrationRequests
     registrar: Registrar
@@ -198,6 +218,22 @@ class Broker(RequestTable):
     def persist(self, name: str, data: bytes) -> None:
         """Replace a file below the root directory."""
         self.outbox.append(Saving(name, data))
+
+    def write(self, connection: int, data: bytes) -> None:
+        """Send bytes to a slave, or to the master that is copied from."""
+        self.outbox.append(Written(connection, data))
+
+    def go_on(self, connection: int) -> None:
+        """There is something to push to a slave."""
+        self.outbox.append(More(connection))
+
+    def dial(self, address: str) -> None:
+        """Connect to the replication port of a master; `master_link` hears of it."""
+        self.outbox.append(Dialling(address))
+
+    def cut(self, connection: int) -> None:
+        """End a connection of replication, which the caller has forgotten."""
+        self.outbox.append(Cut(connection))
 
     def close(self, connection: int) -> None:
         """End a connection; the caller tells of its loss as of any other."""

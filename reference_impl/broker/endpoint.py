@@ -10,6 +10,8 @@ Rules (beside those of `reference_impl.remoting.endpoint`):
 3. Nothing is answered that is not handed to the storage; where flushing is synchronous, nothing that is not
    durable. Where it is not, the log is made durable `flushIntervalCommitLog` ms after it has grown.
 4. A connection of the VIP port (two below the main one) is served like any other, except that it cannot pull.
+5. Connections of replication, which carry no frames, are those of slaves (`slave_links`) and the one to the
+   master (`master_link`).
 
 Source: BrokerController#registerProcessor (rocketmq-all-4.9.8), #initializeRemotingServer and
 #registerProcessor (rocketmq-all-5.3.3).
@@ -20,18 +22,35 @@ from itertools import count
 import msgspec
 
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, WireError
-from reference_impl.remoting.effects import Ask, Effect, Flush, Notify, Persist
+from reference_impl.remoting.effects import Ask, Close, Dial, Effect, Flush, GoOn, Notify, Persist, Send
 from reference_impl.remoting.endpoint import NEVER, Certificates, RemotingEndpoint, no_certificate
 from reference_impl.remoting.errors import DurabilityError
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.tls_settings import TlsSettings
 
 from .core import Broker
-from .outbox import Answer, Asking, Calling, Done, End, Outgoing, Pushing, Saving, Telling
+from .outbox import (
+    Answer,
+    Asking,
+    Calling,
+    Cut,
+    Dialling,
+    Done,
+    End,
+    More,
+    Outgoing,
+    Pushing,
+    Saving,
+    Telling,
+    Written,
+)
 from .pending_calls import PendingCalls
 from .store import StoreError
 
 _LOOK_AGAIN = 1_000
+_DIAL_WITHIN = 3_000
+_PUSHED_AT_ONCE = 1 << 20
+"""Bytes for a slave that one call gives, where the caller does not say how many are enough."""
 _MAIN_PORT_ONLY = frozenset(
     {
         RequestCode.PULL_MESSAGE,
@@ -71,6 +90,55 @@ class Endpoint(RemotingEndpoint):
         """A connection was accepted on the VIP port."""
         self._fast.add(connection)
         return self.connected(connection, peer, now)
+
+    def connected_slave(self, connection: int, peer: str, now: int) -> list[Effect]:
+        """A connection was accepted on the port of replication."""
+        self.now = now
+        self.broker.slave_links.connected(connection, peer, now)
+        return self.work()
+
+    def dialled(self, connection: int | None, now: int) -> list[Effect]:
+        """A `Dial` has come to its end: the connection is made; None: it cannot be."""
+        self.now = now
+        self.broker.master_link.dialled(connection, now)
+        return self.work()
+
+    def received(
+        self, connection: int, data: bytes | memoryview, now: int, most: int | None = None
+    ) -> list[Effect]:
+        broker, pushed, self.now = self.broker, b"", now
+        if connection in broker.slave_links:
+            if data:
+                broker.slave_links.received(connection, bytes(data), now)
+            if connection in broker.slave_links:
+                pushed = broker.slave_links.push(connection, most or _PUSHED_AT_ONCE, now)
+        elif connection in broker.master_link:
+            broker.master_link.received(connection, bytes(data), now)
+        else:
+            return super().received(connection, data, now, most)
+        effects = self.written_first()
+        if pushed:
+            effects.append(Send(connection, pushed))
+        return effects + self.said()
+
+    def has_waiting(self, connection: int) -> bool:
+        links = self.broker.slave_links
+        return links.has_more(connection) if connection in links else super().has_waiting(connection)
+
+    def lost(self, connection: int, now: int) -> list[Effect]:
+        if not self._replicates(connection):
+            return super().lost(connection, now)
+        self.now = now
+        self.broker.lost(connection, now)
+        return self.work()
+
+    def half_closed(self, connection: int, now: int) -> list[Effect]:
+        if not self._replicates(connection):
+            return super().half_closed(connection, now)
+        return [Close(connection), *self.lost(connection, now)]
+
+    def _replicates(self, connection: int) -> bool:
+        return connection in self.broker.slave_links or connection in self.broker.master_link
 
     def answered(self, number: int, frame: bytes | None, now: int) -> list[Effect]:
         self.now = now
@@ -133,6 +201,14 @@ class Endpoint(RemotingEndpoint):
                 return [Ask(request.opaque, address, self.write(request), within)]
             case End(connection):
                 return self.close(connection)
+            case Cut(connection):
+                return [Close(connection)]
+            case Written(connection, data):
+                return [Send(connection, data)]
+            case More(connection):
+                return [GoOn(connection)]
+            case Dialling(address):
+                return [Dial(address, _DIAL_WITHIN)]
             case Saving(name, data):
                 return [Persist(name, data)]
 

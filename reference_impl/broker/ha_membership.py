@@ -11,7 +11,7 @@
    one than before, a master that has left is asked no more; one that has come says where to copy from, and
    pulls that are held are answered, so that their clients go there.
 
-What is not built: a master that waits until its slaves have copied its log (there is no copying of logs).
+What is not built: a master that comes online when its slaves have copied its log.
 
 Source: BrokerController#scheduleSendHeartbeat, #syncBrokerMemberGroup, #updateMinBroker, #onMinBrokerChange;
 BrokerPreOnlineService; AdminBrokerProcessor#notifyMinBrokerIdChange, #updateBrokerHaInfo;
@@ -52,6 +52,8 @@ class HaMembership(Part):
         """Id and address of the smallest member of the name, as last heard."""
         self._began_at = broker.store.physical_range()[1]
         """Where the log ended when this Broker started."""
+        self.alive = self.config.total_replicas
+        """How many members the name has, this one included, as last heard."""
         self._is_asking = False
         self._poll_at = broker.started if self.is_isolated else NEVER
         self._heartbeat_at = broker.started + self.config.broker_heartbeat_interval if self.acts else NEVER
@@ -131,6 +133,7 @@ class HaMembership(Part):
     def _members(self, members: dict[int, str], now: int) -> None:
         if not members:
             return
+        self.alive = len({*members, self.config.broker_id})
         number = min(members)
         left = self.smallest[1] if self.smallest is not None and number > self.smallest[0] else None
         self.heard_of_smallest(number, members[number], left, None, now)
@@ -147,6 +150,7 @@ class HaMembership(Part):
         mirror = self.broker.slave_sync
         if left is not None and left == mirror.master:
             mirror.told(None)
+            self.broker.master_link.follow(None)
         if number != _MASTER:
             return
         self.broker.long_polling.release_all(now)
@@ -154,11 +158,17 @@ class HaMembership(Part):
             return
         if ha_address is None:
             self.find_place_to_copy(address)
+        else:
+            self.broker.master_link.follow(ha_address)
 
     def find_place_to_copy(self, master: str) -> None:
-        """Ask a master that has come where it is copied from. Nothing follows from the answer."""
+        """Ask a master that has come where it is copied from."""
         question = Command(code=RequestCode.EXCHANGE_BROKER_HA_INFO, ext={})
-        self.broker.ask(master, question, _EXCHANGE_WITHIN, _ignore)
+        self.broker.ask(master, question, _EXCHANGE_WITHIN, self._found_place_to_copy)
+
+    def _found_place_to_copy(self, reply: Command | None, now: int) -> None:
+        if reply is not None and reply.code == ResponseCode.SUCCESS:
+            self.broker.master_link.follow(fields.text(reply.ext, "masterHaAddress"))
 
     def is_special(self) -> bool:
         """Whether delayed messages and checks of transactions are this Broker's to see to."""
@@ -231,10 +241,9 @@ class HaMembership(Part):
     @answers(RequestCode.EXCHANGE_BROKER_HA_INFO, v5=True)
     def exchange(self, command: Command, connection: int, now: int) -> Reply | None:
         """A slave learns where to copy from, or a master is asked."""
-        is_asked = fields.text(command.ext, "masterHaAddress") is None
+        offered = fields.text(command.ext, "masterHaAddress")
+        if offered is not None:
+            self.broker.master_link.follow(offered)
+        is_asked = offered is None
         offers = is_asked and self.config.broker_id == _MASTER
         return Reply(ResponseCode.SUCCESS, ext=self._offer() if offers else {})
-
-
-def _ignore(reply: Command | None, now: int) -> None:
-    return

@@ -67,4 +67,31 @@ class End(msgspec.Struct, frozen=True):
     connection: int
 
 
-Outgoing: TypeAlias = Answer | Pushing | Calling | Asking | Telling | Saving | End
+class Written(msgspec.Struct, frozen=True):
+    """Bytes for a slave, or for the master that is copied from."""
+
+    connection: int
+    data: bytes
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """End a connection of replication, which is forgotten already."""
+
+    connection: int
+
+
+class More(msgspec.Struct, frozen=True):
+    """There is something to push to a slave, as fast as it reads."""
+
+    connection: int
+
+
+class Dialling(msgspec.Struct, frozen=True):
+    """Open a connection to the replication port of a master."""
+
+    address: str
+
+
+Outgoing: TypeAlias = (
+    Answer | Pushing | Calling | Asking | Telling | Saving | End | Cut | Written | More | Dialling
+)

@@ -276,6 +276,7 @@ class Registrar(Part):
             return
         round_.is_applied = True
         self.broker.slave_sync.told(fields.text(reply.ext, "masterAddr"))
+        self.broker.master_link.told(fields.text(reply.ext, "haServerAddr"))
         if round_.check_order and reply.body:
             self.take_order(reply.body, now)
 

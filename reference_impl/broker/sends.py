@@ -11,6 +11,7 @@ Source: SendMessageProcessor, AbstractSendMessageProcessor of rocketmq-all-4.9.8
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -101,9 +102,18 @@ class Sends(Part):
         if self.refuses_as_slave():
             return self.refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.closed())
         queue_id = asked.queue_id if asked.queue_id >= 0 else self.any_queue(topic)
-        if asked.is_batch:
-            return self.send_batch(command, asked, topic, queue_id, connection, now)
-        return self.send_one(command, asked, topic, queue_id, connection, now)
+        waits = self.waits(asked.properties)
+        if self.broker.replicated_sends.lacks_replicas(waits=waits):
+            return self.refusal(ResponseCode.SYSTEM_ERROR, "in-sync replicas not enough")
+        send = self.send_batch if asked.is_batch else self.send_one
+        reply = send(command, asked, topic, queue_id, connection, now)
+        if reply.code != ResponseCode.SUCCESS:
+            return reply
+        return self.broker.replicated_sends.answer(reply, command, connection, now, waits=waits)
+
+    def waits(self, properties: Mapping[str, str]) -> bool:
+        """Whether a message is to be on slaves before its send is answered, where that can be."""
+        return self.is_true(properties.get(PropertyName.WAIT_STORE_MSG_OK, "true"))
 
     # -- what is asked ---------------------------------------------------------------------------------------
 

@@ -68,6 +68,8 @@ class Settings(Part):
         self.in_force.update(pairs)
         self.broker.config = self.in_force.config
         self.broker.store.max_message_size = self.broker.config.max_message_size
+        if not self.broker.config.is_slave:
+            self.broker.store.raw.drop_rest()
         counter = self.version.counter + 1
         self.version = msgspec.structs.replace(self.version, counter=counter, timestamp=now)
         if "brokerPermission" in pairs:

@@ -6,7 +6,7 @@
 3. Topics and groups are taken over as a whole when the master's data version is another. What cannot be read
    changes nothing, and neither does what is not answered.
 
-Messages are not copied: a slave of this Broker has those that it is sent.
+Messages come another way: `master_link`.
 
 Source: SlaveSynchronize; BrokerOuterAPI#getAllTopicConfig, #getAllConsumerOffset;
 BrokerController#handleSlaveSynchronize (rocketmq-all-4.9.8 and rocketmq-all-5.3.3).

@@ -65,4 +65,23 @@ class Flush(msgspec.Struct, frozen=True):
     """
 
 
-Effect: TypeAlias = Send | Close | Persist | Notify | Ask | Flush
+class GoOn(msgspec.Struct, frozen=True):
+    """There is something for a connection: `received` without bytes gives it, again and again while
+    `has_waiting` is true and the peer reads.
+    """
+
+    connection: int
+
+
+class Dial(msgspec.Struct, frozen=True):
+    """Open a connection to the server at `address`, "host:port".
+
+    `dialled(connection, now)` gets its number, and from then on it is one like those that were accepted;
+    None, if the address cannot be reached within `within` ms.
+    """
+
+    address: str
+    within: int
+
+
+Effect: TypeAlias = Send | Close | Persist | Notify | Ask | Flush | GoOn | Dial

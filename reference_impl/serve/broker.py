@@ -1,7 +1,7 @@
-"""The reference Broker as a process: its settings, its store, its two listeners.
+"""The reference Broker as a process: its settings, its store, its three listeners.
 
-1. The options -c, -p, -n and -h are Apache's. Beside the port N it listens on N - 2, the VIP port, as Apache
-   does; port 0 takes any free pair.
+1. The options -c, -p, -n and -h are Apache's. Beside the port N it listens on N - 2, the VIP port, and on
+   N + 1 or `haListenPort`, that of replication, as Apache does; port 0 takes any three of them that are free.
 2. Files below `storePathRootDir` are replaced atomically, and the former content is kept as `.bak`. If that
    fails, it is said on standard error and what waited for it goes on, as with Apache.
 3. Nothing is written to a place that was not named: without `storePathRootDir` everything is in memory.
@@ -36,8 +36,9 @@ from .replacing import replace
 from .shell import Shell, bound
 
 _VIP_BELOW = 2
+_REPLICATION_ABOVE = 1
 _TRIES = 50
-"""Free ports that are looked at for one whose VIP port is free too."""
+"""Free ports that are looked at for one whose VIP port and port of replication are free too."""
 
 
 class Memory:
@@ -111,7 +112,7 @@ async def serve_broker(
     settings = Config() if config is None else config
     memory = Memory() if memory is None else memory
     with (
-        _listeners(settings.bind_address, settings.listen_port) as (main, fast),
+        _listeners(settings) as (main, fast, slaves),
         _storage(settings, memory) as storage,
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
@@ -144,6 +145,7 @@ async def serve_broker(
         shell = Shell(endpoint, now, lambda name, data: _persist(settings, memory, name, data), anew)
         await shell.listen(main, type(endpoint).connected)
         await shell.listen(fast, type(endpoint).connected_fast)
+        await shell.listen(slaves, type(endpoint).connected_slave, carries_frames=False)
         if ready is not None:
             ready(shell)
         await shell.serve(stop)
@@ -200,20 +202,22 @@ class _Chance:
 
 
 @contextlib.contextmanager
-def _listeners(host: str, port: int) -> Iterator[tuple[socket.socket, socket.socket]]:
-    """Sockets that listen on the port and on the VIP port. Raises StartError."""
-    with contextlib.ExitStack() as stack:
-        for attempt in range(1, _TRIES + 1):
-            main = bound(host, port)
+def _listeners(settings: Config) -> Iterator[tuple[socket.socket, socket.socket, socket.socket]]:
+    """Sockets that listen on the port, on the VIP port and on that of replication. Raises StartError."""
+    host, port = settings.bind_address, settings.listen_port
+    for attempt in range(1, _TRIES + 1):
+        with contextlib.ExitStack() as stack:
+            main = stack.enter_context(bound(host, port))
             try:
-                fast = bound(host, main.getsockname()[1] - _VIP_BELOW)
+                fast = stack.enter_context(bound(host, main.getsockname()[1] - _VIP_BELOW))
+                at = settings.ha_listen_port or main.getsockname()[1] + _REPLICATION_ABOVE
+                slaves = stack.enter_context(bound(host, at))
             except (StartError, OverflowError):
-                main.close()
                 if port or attempt == _TRIES:
                     raise
-            else:
-                break
-        yield stack.enter_context(main), stack.enter_context(fast)
+                continue
+            yield main, fast, slaves
+            return
 
 
 @contextlib.contextmanager

@@ -278,6 +278,10 @@ def _nameservers(
         )
 
 
+def _role_of_masters(settings: BrokerConfig) -> str:
+    return "SYNC_MASTER" if settings.broker_role == "SYNC_MASTER" else "ASYNC_MASTER"
+
+
 def _brokers(
     size: Size, settings: BrokerConfig, nameservers: str, ports: Ports, store: Path | None
 ) -> Iterator[tuple[str, BrokerConfig]]:
@@ -287,7 +291,9 @@ def _brokers(
                 settings,
                 broker_name=f"broker-{letter}",
                 broker_id=number,
-                broker_role="SLAVE" if number else "ASYNC_MASTER",
+                broker_role="SLAVE" if number else _role_of_masters(settings),
+                ha_listen_port=0,
+                ha_master_address="",
                 broker_ip1=reachable(settings.bind_address),
                 broker_ip2=reachable(settings.bind_address),
                 namesrv_addr=nameservers,

@@ -20,7 +20,7 @@ import struct
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
-from reference_impl.remoting.effects import Ask, Close, Effect, Flush, Notify, Persist, Send
+from reference_impl.remoting.effects import Ask, Close, Dial, Effect, Flush, GoOn, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
 from reference_impl.remoting.errors import DurabilityError
 
@@ -78,6 +78,12 @@ class Observer(Protocol):
     def closed(self, connection: int) -> None: ...
 
 
+class Dialling(Protocol):
+    """An endpoint that makes connections of its own."""
+
+    def dialled(self, connection: int | None, now: int) -> list[Effect]: ...
+
+
 class Shell(Generic[E]):
     """An endpoint, its connections, its clock, its files.
 
@@ -109,13 +115,14 @@ class Shell(Generic[E]):
         """What waits until files are written, in its order: all since the first `Persist` or `Flush`."""
         self.is_paused = False
         self._outbound = Outbound()
+        self._dialling: set[asyncio.Task[None]] = set()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def listen(self, at: socket.socket, greeting: Greeting) -> None:
-        """Accept connections on a socket that listens."""
+    async def listen(self, at: socket.socket, greeting: Greeting, *, carries_frames: bool = True) -> None:
+        """Accept connections on a socket that listens. The observer is told of those that carry frames."""
         if not self._listeners:
             self.address = at.getsockname()[:2]
-        factory = lambda: _Connection(self, greeting)  # noqa: E731 - asyncio's own way of saying it
+        factory = lambda: _Connection(self, greeting, carries_frames)  # noqa: E731 - asyncio's own way
         self._listeners.append(await asyncio.get_running_loop().create_server(factory, sock=at))
 
     async def serve(self, stop: asyncio.Event) -> None:
@@ -161,6 +168,7 @@ class Shell(Generic[E]):
             connection.transport.abort()
         self._outbound.stop()
         self.is_paused = True
+        self._stop_dialling()
         if self._failure.done():
             self._failure.exception()  # it has been said
         else:
@@ -173,11 +181,16 @@ class Shell(Generic[E]):
         self._held = []
         connections, self._connections = self._connections, {}
         for number, connection in connections.items():
-            self._observed_end(number)
+            self._observed_end(number, connection)
             connection.transport.abort()
         self._outbound.stop()
+        self._stop_dialling()
         self.endpoint = self._anew()
         self._tick()
+
+    def _stop_dialling(self) -> None:
+        for task in self._dialling:
+            task.cancel()
 
     @property
     def local_addresses(self) -> set[str]:
@@ -210,13 +223,13 @@ class Shell(Generic[E]):
     def opened(self, connection: "_Connection", peer: str, greeting: Greeting) -> int:
         self._numbers += 1
         self._connections[self._numbers] = connection
-        if self.observer is not None:
+        if self.observer is not None and connection.carries_frames:
             self.observer.opened(self._numbers, peer)
         self.perform(greeting(self.endpoint, self._numbers, peer, self.now()))
         return self._numbers
 
     def received(self, number: int, data: bytes | memoryview) -> None:
-        if self.observer is not None and data:
+        if self.observer is not None and data and self._connections[number].carries_frames:
             self.observer.received(number, bytes(data))
         self.perform(self.endpoint.received(number, data, self.now(), MOST))
         if self.endpoint.is_due:
@@ -227,8 +240,8 @@ class Shell(Generic[E]):
         self._tick()
 
     def ended(self, number: int) -> None:
-        if self._connections.pop(number, None) is not None:
-            self._observed_end(number)
+        if (connection := self._connections.pop(number, None)) is not None:
+            self._observed_end(number, connection)
             self.perform(self.endpoint.lost(number, self.now()))
             self._tick()
 
@@ -269,21 +282,28 @@ class Shell(Generic[E]):
             if type(effect) is Send:
                 connection = self._connections.get(effect.connection)
                 if connection is not None:
-                    if self.observer is not None:
+                    if self.observer is not None and connection.carries_frames:
                         self.observer.sent(effect.connection, effect.data)
                     connection.transport.write(effect.data)
             elif type(effect) is Close:
                 connection = self._connections.pop(effect.connection, None)
                 if connection is not None:
-                    self._observed_end(effect.connection)
+                    self._observed_end(effect.connection, connection)
                     connection.close()
             elif type(effect) is Notify:
                 self._outbound.send(effect.address, effect.data)
             elif type(effect) is Ask:
                 self._ask(effect)
+            elif type(effect) is GoOn:
+                if (connection := self._connections.get(effect.connection)) is not None:
+                    connection.go_on()
+            elif type(effect) is Dial:
+                task = asyncio.get_running_loop().create_task(self._dial(effect))
+                self._dialling.add(task)
+                task.add_done_callback(self._dialling.discard)
 
-    def _observed_end(self, number: int) -> None:
-        if self.observer is not None:
+    def _observed_end(self, number: int, connection: "_Connection") -> None:
+        if self.observer is not None and connection.carries_frames:
             self.observer.closed(number)
 
     def _ask(self, ask: Ask) -> None:
@@ -296,6 +316,23 @@ class Shell(Generic[E]):
             self._tick()
 
         self._outbound.ask(ask.address, ask.number, ask.data, ask.within / 1000, answered)
+
+    async def _dial(self, dial: Dial) -> None:
+        """Connects, and tells the endpoint: only one that dials asks for it."""
+        host, _, port = dial.address.rpartition(":")
+        endpoint = cast(Dialling, self.endpoint)
+
+        def connected(_: object, number: int, __: str, now: int) -> list[Effect]:
+            return endpoint.dialled(number, now)
+
+        try:
+            async with asyncio.timeout(dial.within / 1000):
+                await asyncio.get_running_loop().create_connection(
+                    lambda: _Connection(self, connected, carries_frames=False), host.strip("[]"), int(port)
+                )
+        except (OSError, ValueError):  # unreachable, too late, or no address
+            self.perform(endpoint.dialled(None, self.now()))
+            self._tick()
 
     def _tick(self) -> None:
         if self._timer is not None:
@@ -321,9 +358,10 @@ class _Connection(asyncio.BufferedProtocol):
     transport: asyncio.Transport
     number: int
 
-    def __init__(self, shell: Shell[Any], greeting: Greeting) -> None:
+    def __init__(self, shell: Shell[Any], greeting: Greeting, carries_frames: bool = True) -> None:
         self._shell = shell
         self._greeting = greeting
+        self.carries_frames = carries_frames
         self._paused = False
         self._reads = True
         self._is_scheduled = False

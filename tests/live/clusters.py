@@ -47,6 +47,13 @@ def our_cluster(line: str, directory: Path, **settings: str) -> Generator[str]:
 
 
 @contextlib.contextmanager
+def our_nameserver(line: str, directory: Path) -> Generator[str]:
+    """The address of `serve nameserver`."""
+    with _served(["nameserver", "--profile", line, "--port", "0"], directory, {}) as said:
+        yield re.findall(r"ready on (\S+:\d+)", said)[0]
+
+
+@contextlib.contextmanager
 def our_broker(line: str, nameserver: str, directory: Path, **settings: str) -> Generator[str]:
     """The address of `serve broker`."""
     words = ["broker", "--profile", line, "--port", "0", "--host", "127.0.0.1", "--nameserver", nameserver]

@@ -147,6 +147,12 @@ class Broker:
     def pid(self) -> int:
         return self._instance.pid
 
+    @property
+    def log_files(self) -> dict[str, bytes]:
+        """The files of its commit log, by name."""
+        directory = Path(f"/proc/{self.pid}/cwd/store/commitlog")
+        return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
+
     def terminate(self) -> None:
         """SIGTERM: it takes its leave of the NameServers."""
         self._signal(signal.SIGTERM)

@@ -419,6 +419,8 @@ class BrokerRequests(TermSession):
         MessagesExchange, RequestCode.VIEW_MESSAGE_BY_ID, offset="offset"
     )
 
+    replication_status = RequestMethod(JsonExchange, RequestCode.GET_BROKER_HA_STATUS)
+
     def broker_time(self) -> int:
         """The Broker's own time, ms since the epoch: when it stored a message just now.
 

@@ -12,6 +12,7 @@ from typing import get_args
 
 from harness.catalogue import nearest_line, profile_named
 from harness.session.broker.pop import PopRequests
+from harness.session.broker.replication import Master, Slave
 from harness.session.connection import Connection, next_request
 from harness.session.errors import Blocked
 from harness.session.exchange import Exchange
@@ -23,7 +24,7 @@ from harness.session.requests import Query
 from harness.session.session import Session
 from harness.session.transport import BrokerInstance
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.messages import LineName
+from harness.wire.messages import LineName, Message, encode_message
 
 _CLIENT_SCAN = 10.0
 """Protocol seconds between two looks at clients that have gone quiet (`ClientHousekeepingService`)."""
@@ -83,6 +84,7 @@ class BrokerSession(PopRequests):
             NameServerView(self, server, number, self._take_sole_use)
             for number, server in enumerate(instance.nameservers, 1)
         ]
+        self._broker = instance
         self._hears = hears
         self._sole_use = instance.nameservers[0].turn
         self._has_sole_use = False
@@ -133,6 +135,35 @@ class BrokerSession(PopRequests):
                     raise Blocked("the Broker has not registered with its NameServer")
                 self.pause(self.clock.timing.pause)
         return self._identity.get(field) or ""
+
+    # --- replication ----------------------------------------------------------------------------------------
+
+    @property
+    def replication_address(self) -> str:
+        """The address of its replication port, as it registers it."""
+        return self._registered("haServerAddr")
+
+    def slave(self) -> Slave:
+        """A new slave of the Broker: a connection to its replication port."""
+        address = self.replication_address
+        self.checked("connecting")
+        return Slave(self, self.adopt_raw(self._broker.open_at(address)))
+
+    def logged(
+        self, topic: str, body: bytes, *, at: int, number: int, queue: int = 0, keys: str = "", tags: str = ""
+    ) -> bytes:
+        """The bytes of a message in the log of another Broker of this line, at an offset of that log, with a
+        number in its queue.
+        """
+        message = Message(topic=topic, body=body, properties={"KEYS": keys, "TAGS": tags}, queue_id=queue)
+        message.physical_offset, message.queue_offset = at, number
+        message.born_timestamp = message.store_timestamp = 1_700_000_000_000
+        message.born_host, message.store_host = "10.9.8.7:654", "127.0.0.1:321"
+        return encode_message(message, self._line)
+
+    def master(self) -> Master:
+        """A new master for a Broker that is a slave: an address where it can connect."""
+        return Master(self, self.listening(), self.adopt_raw)
 
     # --- clients --------------------------------------------------------------------------------------------
 

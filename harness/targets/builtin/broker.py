@@ -10,7 +10,7 @@ import heapq
 import itertools
 
 from harness.program.chance import chance
-from harness.session import DEFAULT_SETUP, ProbingNameServer, Setup
+from harness.session import DEFAULT_SETUP, ProbingNameServer, Setup, TargetDied, Transport
 from harness.targets.builtin.target import reference_line, unknown_mutant
 from harness.targets.in_process import NEVER, InProcess
 from harness.targets.probed_broker import nameservers_in, with_nameservers
@@ -18,7 +18,7 @@ from harness.wire import WireError
 from reference_impl.broker import Config, Endpoint, build
 from reference_impl.broker.store import MemoryStorage
 from reference_impl.certificates import certificates_for
-from reference_impl.remoting.effects import Ask, Effect, Flush, Notify
+from reference_impl.remoting.effects import Ask, Dial, Effect, Flush, GoOn, Notify
 
 _FIRST_NAMESERVER = 9876
 _EPOCH = 1_700_000_000_000
@@ -93,11 +93,34 @@ class BuiltinBroker(InProcess):
             case Notify(address, data):
                 self._nameserver_says(address, data)
                 super()._effect(effect)
+            case GoOn(connection):
+                self._push(connection)
+            case Dial(address):
+                assert isinstance(self._endpoint, Endpoint)
+                made = self._dialled(address)
+                self._carry_out(self._asked(self._endpoint.dialled, made, self._time))
             case Flush():
                 assert isinstance(self._endpoint, Endpoint)
                 self._asked(self._endpoint.flush)
             case _:
                 super()._effect(effect)
+
+    def open_at(self, address: str) -> Transport:
+        endpoint = self._endpoint
+        assert isinstance(endpoint, Endpoint)
+        if address != endpoint.broker.config.ha_address:
+            raise TargetDied(f"{address} takes no connection")
+        return self._opened(endpoint.connected_slave)
+
+    def sent(self, number: int, data: bytes) -> None:
+        with self._lock:
+            super().sent(number, data)
+            self._push(number)
+
+    def _push(self, connection: int) -> None:
+        """What there is for a slave."""
+        while self._asked(self._endpoint.has_waiting, connection):
+            self._carry_out(self._asked(self._endpoint.received, connection, b"", self._time))
 
     def _nameserver_says(self, address: str, data: bytes) -> bytes | str:
         """What a NameServer says: a frame, `silence`, or `close` where it cannot be reached as well."""

@@ -11,10 +11,12 @@ from .batch import decode_batch, encode_batch
 from .identifiers import UniqueKey, decode_offset_id, host_bytes, host_text, offset_id, tag_hash
 from .message import (
     BLANK_MAGIC,
+    BLANK_SIZE,
     MESSAGE_MAGIC,
     MESSAGE_MAGIC_V2,
     LineName,
     Message,
+    blank,
     decode_message,
     decode_messages,
     encode_message,
@@ -24,6 +26,7 @@ from .properties import decode_properties, encode_properties
 
 __all__ = [
     "BLANK_MAGIC",
+    "BLANK_SIZE",
     "MESSAGE_MAGIC",
     "MESSAGE_MAGIC_V2",
     "LineName",
@@ -32,6 +35,7 @@ __all__ = [
     "SysFlag",
     "TopicName",
     "UniqueKey",
+    "blank",
     "decode_batch",
     "decode_message",
     "decode_messages",

@@ -43,7 +43,9 @@ MESSAGE_MAGIC: Final = 0xDAA320A7
 MESSAGE_MAGIC_V2: Final = 0xDAA320AB
 """5.x: the length of the topic has two bytes; written where it exceeds 127."""
 BLANK_MAGIC: Final = 0xCBD43194
-"""What fills the end of a file of Apache's log: no message."""
+"""What fills the end of a file of the log: no message."""
+BLANK_SIZE: Final = 8
+"""Bytes that are left of a file behind its last message, at the least: what a blank has to say."""
 
 _BORN_V6: Final = SysFlag.BORN_HOST_V6.value
 _STORE_V6: Final = SysFlag.STORE_HOST_V6.value
@@ -182,6 +184,11 @@ def decode_message(data: bytes, start: int = 0, *, check_body: bool = True) -> M
         body_crc=checksum,
         size=size,
     )
+
+
+def blank(size: int) -> bytes:
+    """What fills these bytes of a file of the log (`CommitLog.DefaultAppendMessageCallback#doAppend`)."""
+    return struct.pack(">II", size, BLANK_MAGIC).ljust(size, b"\0")
 
 
 def decode_messages(data: bytes, *, check_body: bool = True) -> list[Message]:

@@ -5,9 +5,10 @@ It touches no file: a `Storage` does.
 
 from __future__ import annotations
 
+from .config import StoreConfig
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import MemoryStorage, Storage, StoreError
-from .store import Store, StoreConfig
+from .store import Store
 from .wanted import Wanted
 
 __all__ = [

@@ -2,8 +2,8 @@
 
 Invariants:
 - A process that ends while it appends leaves the beginning of what it appended: a message that ends too
-  early, behind which there is nothing. A machine that ends may leave zeros. Either is cut off: neither
-  was answered.
+  early, or a blank, behind which there is nothing. A machine that ends may leave zeros. Either is cut off:
+  neither was answered.
 - Everything else that is no message is damage. It is refused, for what is behind it was answered.
 """
 
@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.wire import WireError
-from harness.wire.messages import MESSAGE_MAGIC, MESSAGE_MAGIC_V2, Message, decode_message
+from harness.wire.messages import BLANK_MAGIC, MESSAGE_MAGIC, MESSAGE_MAGIC_V2, Message, decode_message
 
 from .segments import Segments
 from .storage import StoreError
 
 _BLOCK = 1 << 22
-_MAGICS = tuple(magic.to_bytes(4, "big") for magic in (MESSAGE_MAGIC, MESSAGE_MAGIC_V2))
+_MAGICS = tuple(magic.to_bytes(4, "big") for magic in (MESSAGE_MAGIC, MESSAGE_MAGIC_V2, BLANK_MAGIC))
+_BLANK = _MAGICS[-1]
 _MAGIC_AT, _PHYSICAL_AT = 4, 28
 
 
@@ -31,6 +32,10 @@ def messages_from(log: Segments, start: int) -> Iterator[Message]:
         block, at = log.read(start, _BLOCK), 0
         while at < len(block):
             size = int.from_bytes(block[at : at + 4], "big")
+            magic = block[at + _MAGIC_AT : at + _MAGIC_AT + 4]
+            if magic == _BLANK and size == log.left_of_file(start + at):
+                at += size
+                continue
             if at and at + max(size, 4) > len(block):
                 break  # it may end in the next block
             if size > len(block):
@@ -70,6 +75,8 @@ def _is_torn(rest: bytes, at: int) -> bool:
         return False
     if not any(known.startswith(magic) for known in _MAGICS):
         return False
+    if magic == _BLANK:
+        return not _has_message(rest, at)
     stated = rest[_PHYSICAL_AT : _PHYSICAL_AT + 8]
     return at.to_bytes(8, "big").startswith(stated) and not _has_message(rest, at)
 

@@ -1,7 +1,8 @@
 """A stream of bytes in files, each named by the offset of its first byte, as Apache names them.
 
 Invariants:
-- An append is whole in one file: a new one begins where the last has reached its limit.
+- An append is whole in one file: a new one begins where the last has reached its limit, and goes beyond it
+  where the append does.
 - What was appended last waits in memory (at most `KEPT` bytes) until `commit`; reading sees it.
 - The start rises by whole files only.
 """
@@ -42,6 +43,8 @@ class Segments:
         if self._starts:
             self._written = self._starts[-1] + storage.size(self._name(self._starts[-1]))
         self.end = self._written
+        self._full_at = (self._starts[-1] if self._starts else self._written) + limit
+        """Where the file that is written has its limit."""
 
     @property
     def start(self) -> int:
@@ -50,17 +53,37 @@ class Segments:
 
     def append(self, data: bytes) -> None:
         """Add at the end."""
+        if self.end >= self._full_at:
+            self.commit()
         self._tail += data
         self.end += len(data)
         if len(self._tail) >= KEPT:
             self.commit()
 
+    def lacks_room(self, size: int) -> int:
+        """Bytes that are left of the file that is written, if it has begun and there is no room in it for so
+        many; else 0.
+        """
+        left = self._full_at - self.end
+        return left if 0 < left < min(size, self._limit) else 0
+
+    @property
+    def committed(self) -> int:
+        """Up to where it is handed to the storage."""
+        return self._written
+
+    def begin(self, offset: int) -> None:
+        """Let the first byte have this offset. Only for a stream without bytes."""
+        self._written = self.end = offset
+        self._full_at = offset + self._limit
+
     def commit(self) -> None:
         """Hand what waits to the storage, in one append."""
         if not self._tail:
             return
-        if not self._starts or self._written - self._starts[-1] >= self._limit:
+        if not self._starts or self._written >= self._full_at:
             self._starts.append(self._written)
+            self._full_at = self._written + self._limit
         last = self._starts[-1]
         self._storage.append(self._name(last), bytes(self._tail))
         self._unflushed.add(last)
@@ -87,6 +110,11 @@ class Segments:
         """Whether a byte is in the file that is still written."""
         return not self._starts or offset >= self._starts[-1]
 
+    def left_of_file(self, offset: int) -> int:
+        """Bytes from an offset to the end of the file that it is in."""
+        following = bisect_right(self._starts, offset)
+        return (self._starts[following] if following < len(self._starts) else self.end) - offset
+
     def place(self, offset: int) -> tuple[str, int]:
         """(file, offset in it) of a byte, for people."""
         start = self._starts[bisect_right(self._starts, offset) - 1]
@@ -100,6 +128,7 @@ class Segments:
             self._storage.truncate(self._name(self._starts[-1]), end - self._starts[-1])
             self._unflushed.add(self._starts[-1])
         self._written = self.end = end
+        self._full_at = (self._starts[-1] if self._starts else end) + self._limit
 
     def files(self) -> list[int]:
         """The offset at which each file begins."""

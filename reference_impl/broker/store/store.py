@@ -11,7 +11,7 @@ Invariants:
 - Store timestamps never go back.
 
 Source: DefaultMessageStore, CommitLog, ConsumeQueue of rocketmq-all-4.9.8 and rocketmq-all-5.3.3. Log and
-queues are in files as Apache's, but for the blank that fills a file's end: ours are shorter instead.
+queues are in files as Apache's: what is left of a file of the log is a blank, which is no message.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ import struct
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-import msgspec
-
 from harness.wire import WireError
 from harness.wire.messages import (
+    BLANK_SIZE,
     LineName,
     Message,
     PropertyName,
     SysFlag,
+    blank,
     decode_message,
     encode_message,
     tag_hash,
 )
 
 from .checkpoint import Checkpoint
+from .config import StoreConfig
 from .opening import new_queue, open_files
 from .queue import ENTRY, ConsumeQueue
+from .raw_log import RawLog
 from .recovery import messages_from
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import Storage
@@ -57,20 +59,6 @@ _TRANSACTION = SysFlag.TRANSACTION_ROLLBACK.value
 _IN_NO_QUEUE = (SysFlag.TRANSACTION_PREPARED.value, SysFlag.TRANSACTION_ROLLBACK.value)
 
 
-class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
-    """Sizes are bytes."""
-
-    max_message_size: int = 4 << 20
-    """Of a body (`maxMessageSize`)."""
-    log_file_size: int = 1 << 30
-    """From which size on a new file of the log is begun (`mappedFileSizeCommitLog`)."""
-    checkpoint_bytes: int = 16 << 20
-    checkpoint_messages: int = 1 << 14
-    """After how much a checkpoint is written: what is behind the last one is read at the next start."""
-    checkpoint_files: int = 16
-    """So many files are flushed for it with each `commit`, until all are."""
-
-
 class Store:
     """Raises StoreError on construction for files that are damaged."""
 
@@ -82,6 +70,7 @@ class Store:
         """Of a body, in bytes, from now on."""
         self._line = line
         self._log, self._index, self._queues = files.log, files.index, files.queues
+        self.raw = RawLog(self._log, self._follow_copy)
         self._checkpoints = files.checkpoints
         self._covered, self._newest = files.covered, files.newest
         self._uncovered = 0
@@ -107,7 +96,10 @@ class Store:
         """Stores a message at the end of its queue; sets its offsets, size, checksum and store timestamp."""
         self._newest = now = max(now, self._newest)
         try:
-            frame = self._frame(message, self._log.end, self.max_offset(message.topic, message.queue_id), now)
+            queue_offset = self.max_offset(message.topic, message.queue_id)
+            frame = self._frame(message, self._log.end, queue_offset, now)
+            if self._begins_file(len(frame)):
+                frame = self._frame(message, self._log.end, queue_offset, now)
         except WireError:
             return _ILLEGAL
         return self._keep(message, frame)
@@ -115,17 +107,32 @@ class Store:
     def put_batch(self, messages: list[Message], now: int) -> list[Put]:
         """Stores messages of one queue one behind the other, all of them or none."""
         self._newest = now = max(now, self._newest)
-        queue_offset = self.max_offset(messages[0].topic, messages[0].queue_id) if messages else 0
-        end = self._log.end
-        frames: list[bytes] = []
         try:
-            for message in messages:
-                frames.append(self._frame(message, end, queue_offset, now))
-                end += message.size
-                queue_offset += _is_consumable(message)
+            frames = self._frames_of(messages, now)
+            if self._begins_file(sum(map(len, frames))):
+                frames = self._frames_of(messages, now)
         except WireError:
             return [_ILLEGAL] * len(messages)
         return [self._keep(message, frame) for message, frame in zip(messages, frames, strict=True)]
+
+    def _frames_of(self, messages: list[Message], now: int) -> list[bytes]:
+        """The bytes of messages of one queue, one behind the other. Raises WireError."""
+        queue_offset = self.max_offset(messages[0].topic, messages[0].queue_id) if messages else 0
+        end, frames = self._log.end, []
+        for message in messages:
+            frames.append(self._frame(message, end, queue_offset, now))
+            end += message.size
+            queue_offset += _is_consumable(message)
+        return frames
+
+    def _begins_file(self, size: int) -> bool:
+        """Whether the file of the log had no room for so many bytes: then it is full now, and all of it is a
+        blank behind its last message.
+        """
+        left = self._log.lacks_room(size + BLANK_SIZE)
+        if left:
+            self._log.append(blank(left))
+        return bool(left)
 
     def _frame(self, message: Message, physical_offset: int, queue_offset: int, now: int) -> bytes:
         """The bytes of a message that has its place. Raises WireError."""
@@ -172,12 +179,17 @@ class Store:
             self._index.add(topic, keys, message.physical_offset, message.store_timestamp)
         self._uncovered += 1
 
+    def _follow_copy(self, message: Message) -> None:
+        """A message that the master has pushed."""
+        self._newest = max(self._newest, message.store_timestamp)
+        self._follow(message)
+
     def commit(self) -> None:
         """Hands the log to the storage: what was put survives the end of the process."""
         self._log.commit()
         if self._covering is None and (
             self._uncovered >= self._config.checkpoint_messages
-            or self._log.end - self._covered >= self._config.checkpoint_bytes
+            or self.raw.followed - self._covered >= self._config.checkpoint_bytes
         ):
             self._covering = self._cover()
         if self._covering is not None:
@@ -198,7 +210,7 @@ class Store:
         thousands.
         """
         checkpoint = Checkpoint(
-            physical_offset=self._log.end,
+            physical_offset=self.raw.followed,
             newest=self._newest,
             index_end=self._index.segments.end,
             queues={
@@ -206,7 +218,7 @@ class Store:
                 for topic, queues in self._queues.items()
             },
         )
-        self._covered, self._uncovered = self._log.end, 0
+        self._covered, self._uncovered = checkpoint.physical_offset, 0
         queues = [queue.segments for queues in self._queues.values() for queue in queues.values()]
         for segments in (self._log, self._index.segments, *queues):
             segments.flush()

@@ -300,6 +300,8 @@ enums:
     904: broker_heartbeat
     905: notify_min_broker_id_change
     906: exchange_broker_ha_info
+    907: get_broker_ha_status
+    908: reset_master_flush_offset
     200050: pop_message
     200051: ack_message
     200053: change_message_invisible_time

@@ -121,6 +121,8 @@ local REQUESTS = {
   [904] = { name = "BROKER_HEARTBEAT", request_body = "", response_body = "" },
   [905] = { name = "NOTIFY_MIN_BROKER_ID_CHANGE", request_body = "", response_body = "" },
   [906] = { name = "EXCHANGE_BROKER_HA_INFO", request_body = "", response_body = "" },
+  [907] = { name = "GET_BROKER_HA_STATUS", request_body = "", response_body = "HARuntimeInfo" },
+  [908] = { name = "RESET_MASTER_FLUSH_OFFSET", request_body = "", response_body = "" },
   [200050] = { name = "POP_MESSAGE", request_body = "", response_body = "messages" },
   [200051] = { name = "ACK_MESSAGE", request_body = "", response_body = "" },
   [200053] = { name = "CHANGE_MESSAGE_INVISIBLE_TIME", request_body = "", response_body = "" },

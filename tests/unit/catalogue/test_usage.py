@@ -41,6 +41,7 @@ UNRECORDED = {
     "bk.pop.waits-for-a-message": "200055 POLLING_INFO, an operator's, looks",
     "bk.pop.waits-for-a-message-of-its-queue": "200055 POLLING_INFO, an operator's, looks",
     "bk.registration.single-topic-joins-the-table": "what a Broker registers after 17 made a change",
+    "bk.replication.slave-follows-who-offers": ROLE_CHANGE,
     "bk.role.acting-slave-delivers-nothing-itself": ROLE_CHANGE,
     "bk.role.change-is-no-departure": ROLE_CHANGE,
     "bk.role.demoted-broker-delivers-no-delay": ROLE_CHANGE,

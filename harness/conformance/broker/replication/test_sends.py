@@ -1,0 +1,193 @@
+"""Chapter replication: for what a synchronous master waits before it answers a send."""
+
+from harness.conformance import ANYTHING, Including, Pushed, Reply, Silence, case
+from harness.conformance.broker.replication.logs import SUCCESS, end, place
+from harness.session import BrokerSession, Exchange, meanwhile
+from harness.session.broker.replication import Slave
+from harness.session.broker.views import SendExchange
+from harness.wire import ResponseCode
+
+NO_SLAVE = ResponseCode.SLAVE_NOT_AVAILABLE
+TOO_LATE = ResponseCode.FLUSH_SLAVE_TIMEOUT
+SYNC = {"brokerRole": "SYNC_MASTER"}
+FAR = 1 << 40
+"""Beyond the end of every log."""
+
+
+def followed(bk: BrokerSession, topic: str) -> tuple[Slave, int]:
+    """A slave that has reported where the log ends."""
+    slave = bk.slave()
+    sent = bk.send(topic, properties={"WAIT": "false"}).ids >> Reply(SUCCESS)
+    begin = end(bk, place(sent))
+    slave.report(begin)
+    return slave, begin
+
+
+def waits(sent: Exchange, seconds: float = 0.5) -> None:
+    """A send is not answered for so long."""
+    meanwhile(sent, seconds) >> Silence()
+
+
+def pushed_to(slave: Slave, begin: int) -> int:
+    """Where the log ends, once the slave has been pushed what is behind an offset."""
+    answer = slave.pushed(1).place >> Pushed((begin, ANYTHING))
+    return begin + int(answer.value[1])
+
+
+def has_fields(sent: SendExchange, code: int, queue_offset: int) -> None:
+    """A message is stored, whatever the code says."""
+    told = Including({"msgId": ANYTHING, "queueId": "0", "queueOffset": str(queue_offset)})
+    sent >> Reply(code, ext=told, remark=None)
+
+
+@case(
+    kills=["sends-do-not-wait", "beginning-suffices", "any-report-answers"],
+    own_server=True,
+    setup={**SYNC, "slaveTimeout": "20000"},
+)
+def test_send_waits_for_a_slave(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    slave, begin = followed(bk, topic)
+    sent = bk.send(topic, b"to be waited for", on=bk.connect())
+    finish = pushed_to(slave, begin)
+    slave.report(finish - 1)
+    waits(sent)
+    slave.report(finish)
+    has_fields(sent, SUCCESS, 1)
+
+
+@case(kills=["waits-for-no-slave", "send-without-slave-has-no-fields"], own_server=True, setup=SYNC)
+def test_send_without_a_slave_is_stored(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    has_fields(bk.send(topic, b"a"), NO_SLAVE, 0)
+    has_fields(bk.send(topic, b"b"), NO_SLAVE, 1)
+    has_fields(bk.send_batch(topic, [b"c", b"d"]), NO_SLAVE, 2)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"a", b"b", b"c", b"d"])
+
+
+@case(
+    kills=["waits-for-slaves-far-behind"],
+    own_server=True,
+    setup={**SYNC, "haSlaveFallbehindMax": "2000", "slaveTimeout": "20000"},
+)
+def test_slave_far_behind_is_not_waited_for(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.slave().report(0)
+    has_fields(bk.send(topic, b"x" * 3_000), NO_SLAVE, 0)
+
+
+def gives_up(bk: BrokerSession, topic: str, queue_offset: int) -> None:
+    """A send is answered after slaveTimeout, 4 s, and its message is stored."""
+    sent = bk.send(topic, b"kept", on=bk.connect())
+    waits(sent, 3)
+    bk.advance(1 + bk.jitter)
+    has_fields(sent, TOO_LATE, queue_offset)
+    bk.pull(topic, offset=queue_offset).bodies.eventually() >> Reply(SUCCESS, [b"kept"])
+
+
+@case(
+    kills=["sends-do-not-wait", "sends-wait-for-ever", "late-sends-succeed"],
+    clock=True,
+    own_server=True,
+    setup={**SYNC, "slaveTimeout": "4000"},
+)
+def test_send_gives_a_slave_up(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    followed(bk, topic)
+    gives_up(bk, topic, 1)
+
+
+@case(
+    kills=["every-send-waits", "wait-minds-its-case"],
+    own_server=True,
+    setup={**SYNC, "inSyncReplicas": "2", "slaveTimeout": "500"},
+)
+def test_send_that_does_not_wait_is_answered(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    has_fields(bk.send(topic, properties={"WAIT": "false"}), SUCCESS, 0)
+    has_fields(bk.send(topic, properties={"WAIT": "no"}), SUCCESS, 1)
+    bk.send(topic, properties={"WAIT": "TRUE"}) >> Reply((NO_SLAVE, TOO_LATE))
+
+
+@case(kills=["one-replica-waits"], own_server=True, setup=SYNC)
+def test_one_replica_waits_for_nobody(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    has_fields(bk.send(topic), SUCCESS, 0)
+    slave = bk.slave()
+    slave.next_push(within=0.5) >> Silence()
+    has_fields(bk.send(topic), SUCCESS, 1)
+
+
+@case(
+    kills=["sends-do-not-wait", "one-slave-is-enough", "any-report-answers", "beginning-suffices"],
+    own_server=True,
+    setup={**SYNC, "inSyncReplicas": "3", "slaveTimeout": "20000"},
+)
+def test_send_waits_for_replicas(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    first, begin = followed(bk, topic)
+    second = bk.slave()
+    second.report(begin)
+    connection = bk.connect()
+    for number in (1, 2):
+        is_batch = number > 1
+        sent = (
+            bk.send_batch(topic, [b"a", b"b"], on=connection) if is_batch else bk.send(topic, on=connection)
+        )
+        finish = pushed_to(first, begin)
+        first.report(finish)
+        second.report(finish - 1)
+        waits(sent)
+        second.report(finish)
+        has_fields(sent, SUCCESS, number)
+        begin = finish
+
+
+@case(
+    kills=["sends-wait-for-ever", "late-sends-succeed", "slaves-that-left-count"],
+    clock=True,
+    own_server=True,
+    setup={**SYNC, "inSyncReplicas": "2", "slaveTimeout": "4000"},
+)
+def test_send_gives_replicas_up(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    left = bk.slave()
+    left.report(FAR)
+    has_fields(bk.send(topic), SUCCESS, 0)
+    left.close()
+    bk.pause(0.5)
+    gives_up(bk, topic, 1)
+
+
+@case(
+    kills=["slaves-that-left-are-forgotten", "slaves-that-left-suffice"],
+    own_server=True,
+    setup={**SYNC, "slaveTimeout": "2000"},
+)
+def test_slave_that_has_left_counts(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    left = bk.slave()
+    left.report(FAR)
+    has_fields(bk.send(topic).eventually(), SUCCESS, 0)
+    left.close()
+    bk.pause(0.5)
+    bk.send(topic) >> Reply(NO_SLAVE)
+    bk.slave()
+    bk.pause(0.5)
+    has_fields(bk.send(topic), SUCCESS, 2)
+
+
+@case(
+    kills=["too-few-replicas-suffice", "replicas-are-wanted-by-all", "links-alone-are-replicas"],
+    own_server=True,
+    setup={**SYNC, "inSyncReplicas": "2", "enableSlaveActingMaster": "true", "slaveTimeout": "500"},
+)
+def test_too_few_replicas_are_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="in-sync replicas not enough")
+    bk.send(topic) >> refused
+    slave = bk.slave()
+    slave.report(0)
+    slave.next_push(within=0.5) >> Silence()
+    bk.send(topic) >> refused
+    has_fields(bk.send(topic, properties={"WAIT": "false"}), SUCCESS, 0)

@@ -1,0 +1,233 @@
+"""Chapter replication: what a slave reports, and what becomes of what it is pushed."""
+
+import struct
+
+from harness.conformance import ANYTHING, Between, Closed, Including, Pushed, Reply, Silence, case
+from harness.conformance.broker.registrations import REGISTER
+from harness.conformance.broker.replication.logs import SUCCESS
+from harness.session import BrokerSession
+from harness.session.broker.replication import Master
+from harness.wire import RequestCode, ResponseCode
+
+TOPIC = "BenchmarkTest"
+"""Every Broker has it."""
+SLAVE = {
+    "brokerRole": "SLAVE",
+    "brokerId": "1",
+    "slaveReadEnable": "true",
+    "registerNameServerPeriod": "10000",
+    "haSendHeartbeatInterval": "2000",
+}
+TOLD_WITHIN = 20
+"""Protocol seconds in which a slave surely registers, hears of its master, and has connected and reported."""
+AGAIN_WITHIN = 12
+FLUSHED = RequestCode.RESET_MASTER_FLUSH_OFFSET
+NOT_FOUND = ResponseCode.PULL_NOT_FOUND
+
+
+def followed(bk: BrokerSession, log_ends_at: int = 0) -> Master:
+    """A master that the slave has reported to."""
+    master = bk.master()
+    bk.nameserver.answers(REGISTER, ext={"haServerAddr": master.address})
+    master.report(log_ends_at, within=TOLD_WITHIN).offset >> Pushed(log_ends_at)
+    return master
+
+
+def pushed(bk: BrokerSession, master: Master, body: bytes = b"one") -> int:
+    """Pushes the first message of the log; where it ends."""
+    message = bk.logged(TOPIC, body, at=0, number=0)
+    master.push(0, message)
+    master.report(len(message)).offset >> Pushed(len(message))
+    return len(message)
+
+
+@case(
+    kills=["slave-reports-once", "slave-reports-no-growth", "slave-does-not-connect"],
+    clock=True,
+    own_server=True,
+    setup=SLAVE,
+)
+def test_slave_reports_where_its_log_ends(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    master.next_report(within=4).offset >> Pushed(end)
+    master.next_report(within=4).offset >> Pushed(end)
+
+
+@case(kills=["slave-connects-once"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_comes_again(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    master.leaves()
+    master.next_report(within=AGAIN_WITHIN).offset >> Pushed(end)
+
+
+@case(
+    kills=["slave-stays-with-a-silent-master", "slave-leaves-early"],
+    clock=True,
+    own_server=True,
+    setup={**SLAVE, "haHousekeepingInterval": "20000"},
+)
+def test_slave_leaves_a_silent_master(bk: BrokerSession) -> None:
+    master = followed(bk)
+    bk.advance(10)
+    master.push(0, b"")
+    began = bk.mark()
+    bk.advance_short_of(20, since=began)
+    master.closes(within=0) >> Silence()
+    bk.advance(3)
+    master.closes(within=bk.overlap) >> Closed()
+    master.next_connection()
+    master.next_report(within=AGAIN_WITHIN).offset >> Pushed(0)
+
+
+@case(kills=["slave-minds-no-offer"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_follows_who_offers(bk: BrokerSession) -> None:
+    master = bk.master()
+    offer = {"masterHaAddress": master.address, "masterAddress": bk.address(), "masterFlushOffset": "5"}
+    bk.call(RequestCode.EXCHANGE_BROKER_HA_INFO, offer) >> Reply(SUCCESS)
+    master.next_report(within=AGAIN_WITHIN).offset >> Pushed(0)
+
+
+@case(
+    kills=["slave-takes-the-first-message", "slave-makes-no-queues", "slave-forgets-keys"],
+    clock=True,
+    own_server=True,
+    setup=SLAVE,
+)
+def test_slave_stores_what_it_is_pushed(bk: BrokerSession) -> None:
+    master = followed(bk)
+    first = bk.logged(TOPIC, b"a" * 70_000, at=0, number=0, queue=1, keys="schl\u00fcssel", tags="x")
+    second = bk.logged(TOPIC, b"zwei", at=len(first), number=0, queue=3, keys="\u9470")
+    end = len(first) + len(second)
+    master.push(0, first + second)
+    master.report(end).offset >> Pushed(end)
+    for queue, message in ((1, first), (3, second)):
+        bk.pull(TOPIC, queue).eventually() >> Reply(SUCCESS, message)
+    for key, message in (("schl\u00fcssel", first), ("\u9470", second)):
+        bk.find(TOPIC, key).eventually() >> Reply(SUCCESS, message)
+    bk.view(len(first)) >> Reply(SUCCESS, second)
+
+
+@case(
+    kills=["slave-stores-pieces-of-a-push", "slave-takes-whole-messages-only"],
+    clock=True,
+    own_server=True,
+    setup=SLAVE,
+)
+def test_slave_waits_for_the_rest(bk: BrokerSession) -> None:
+    master = followed(bk)
+    first = bk.logged(TOPIC, b"one", at=0, number=0)
+    whole = struct.pack(">qi", 0, len(first)) + first
+    master.write(whole[:40])
+    master.next_report(within=4).offset >> Pushed(0)
+    master.write(whole[40:])
+    begin = len(first)
+    master.report(begin).offset >> Pushed(begin)
+    second = bk.logged(TOPIC, b"two", at=begin, number=1)
+    master.push(begin, second[:30])
+    master.report(begin + 30).offset >> Pushed(begin + 30)
+    bk.pull(TOPIC).eventually() >> Reply(SUCCESS, first)
+    bk.max_offset(TOPIC).offset >> Reply(SUCCESS, 1)
+    master.push(begin + 30, second[30:])
+    bk.pull(TOPIC).eventually() >> Reply(SUCCESS, first + second)
+
+
+@case(
+    kills=["slave-takes-other-offsets", "slave-cuts-its-log"],
+    clock=True,
+    own_server=True,
+    setup=SLAVE,
+)
+def test_slave_leaves_a_master_with_another_offset(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    for begin, data in ((end - 3, b"overlaps"), (end + 5, b"")):
+        master.push(begin, data)
+        master.closes() >> Closed()
+        master.next_connection()
+        master.next_report(within=AGAIN_WITHIN).offset >> Pushed(end)
+    bk.pull(TOPIC).bodies.eventually() >> Reply(SUCCESS, [b"one"])
+
+
+@case(kills=["empty-slave-begins-at-nothing"], clock=True, own_server=True, setup=SLAVE)
+def test_empty_slave_begins_anywhere(bk: BrokerSession) -> None:
+    master = followed(bk)
+    begin = 1 << 24
+    message = bk.logged(TOPIC, b"eighth", at=begin, number=7)
+    master.push(begin, message)
+    master.report(begin + len(message)).offset >> Pushed(begin + len(message))
+    pull = bk.pull(TOPIC, offset=7)
+    pull.eventually() >> Reply(SUCCESS, message)
+    pull.bounds >> Reply(SUCCESS, (7, 8))
+
+
+@case(kills=["slave-skips-what-is-no-message"], clock=True, own_server=True, setup=SLAVE)
+def test_nothing_behind_what_is_no_message(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    rubbish = struct.pack(">I", 64).ljust(64, b"z")
+    for piece in (rubbish, bk.logged(TOPIC, b"behind", at=end + 64, number=1)):
+        master.push(end, piece)
+        end += len(piece)
+        master.report(end).offset >> Pushed(end)
+    bk.pull(TOPIC).bodies.eventually() >> Reply(SUCCESS, [b"one"])
+    bk.pull(TOPIC, offset=1).next_offset >> Reply(NOT_FOUND, 1)
+
+
+@case(kills=["slave-keeps-half-messages"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_keeps_whole_messages(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    second = bk.logged(TOPIC, b"two", at=end, number=1)
+    master.push(end, second[:30])
+    master.report(end + 30).offset >> Pushed(end + 30)
+    bk.restart("kill")
+    master.next_connection()
+    master.next_report(within=TOLD_WITHIN).offset >> Pushed(end)
+    bk.pull(TOPIC, most=1).bodies.eventually() >> Reply(SUCCESS, [b"one"])
+    master.push(end, second)
+    bk.pull(TOPIC, offset=1).bodies.eventually() >> Reply(SUCCESS, [b"two"])
+
+
+@case(kills=["slave-shows-itself-as-master"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_shows_how_far_it_is(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    shown = {
+        "masterAddr": master.address,
+        "maxOffset": end,
+        "masterFlushOffset": 0,
+        "transferredByteInSecond": ANYTHING,
+        "lastReadTimestamp": Between(1_000_000_000_000, 9_999_999_999_999),
+        "lastWriteTimestamp": Between(1_000_000_000_000, 9_999_999_999_999),
+    }
+    bk.replication_status().json.eventually() >> Reply(
+        SUCCESS,
+        {
+            "master": False,
+            "masterCommitLogMaxOffset": 0,
+            "inSyncSlaveNums": 0,
+            "haConnectionInfo": [],
+            "haClientRuntimeInfo": shown,
+        },
+    )
+
+
+def flushed(bk: BrokerSession, offset: int) -> None:
+    """Status 907 shows this as masterFlushOffset."""
+    shown = Including({"haClientRuntimeInfo": Including({"masterFlushOffset": offset})})
+    bk.replication_status().json >> Reply(SUCCESS, shown)
+
+
+@case(kills=["flushed-offset-is-forgotten", "flushed-offset-becomes-none"], own_server=True, setup=SLAVE)
+def test_slave_notes_flushed_offset(bk: BrokerSession) -> None:
+    bk.call(FLUSHED, {"masterFlushOffset": "77"}) >> Reply(SUCCESS)
+    bk.call(FLUSHED, {}) >> Reply(SUCCESS)
+    flushed(bk, 77)
+
+
+@case(kills=["master-notes-flushed-offset"], apart=True)
+def test_master_notes_no_flushed_offset(bk: BrokerSession) -> None:
+    bk.call(FLUSHED, {"masterFlushOffset": "77"}) >> Reply(SUCCESS)
+    flushed(bk, 0)

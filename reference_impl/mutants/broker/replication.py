@@ -1,0 +1,416 @@
+"""Mutants of the chapter replication: what slaves are pushed, what sends wait for, what a slave takes."""
+
+import struct
+
+from reference_impl.broker.master_link import MasterLink
+from reference_impl.broker.replicated_sends import ReplicatedSends
+from reference_impl.broker.sends import Sends
+from reference_impl.broker.slave_links import SlaveLinks
+from reference_impl.broker.store import Store
+from reference_impl.mutants.registry import after, mutant
+
+_FAR = 1 << 40
+
+
+@mutant(SlaveLinks.beginning, "A slave is pushed the log from its beginning.")
+def pushes_from_the_beginning(original, self, reported):
+    return 0
+
+
+@mutant(SlaveLinks.push, "The size of a push counts its header.")
+def pushes_without_header_size(original, self, connection, most, now):
+    pushed = original(self, connection, most, now)
+    return _with_size(pushed, lambda size: size + 12)
+
+
+def _with_size(pushed, changed):
+    pieces = []
+    while pushed:
+        offset, size = struct.unpack_from(">qi", pushed)
+        pieces += [struct.pack(">qi", offset, changed(size)), pushed[12 : 12 + size]]
+        pushed = pushed[12 + size :]
+    return b"".join(pieces)
+
+
+@mutant(SlaveLinks.push, "The header of a push is little-endian.")
+def pushes_little_endian(original, self, connection, most, now):
+    pushed = original(self, connection, most, now)
+    if pushed:
+        pushed = struct.pack("<qi", *struct.unpack_from(">qi", pushed)) + pushed[12:]
+    return pushed
+
+
+@mutant(SlaveLinks.settle, "Nothing is pushed to a slave that has caught up once.")
+def pushes_once(original, self, now):
+    return
+
+
+@mutant(SlaveLinks.settle, "What is stored later is pushed to the first slave only.")
+def pushes_to_the_first_slave(original, self, now):
+    others = dict(list(self._slaves.items())[1:])
+    for connection in others:
+        del self._slaves[connection]
+    original(self, now)
+    self._slaves.update(others)
+
+
+@mutant(SlaveLinks.connected, "A slave is pushed the log before it has reported anything.")
+def pushes_before_a_report(original, self, connection, peer, now):
+    original(self, connection, peer, now)
+    self._slaves[connection].next_offset = 0
+    self.broker.go_on(connection)
+
+
+@mutant(SlaveLinks.received, "A report that arrives in pieces is lost.")
+def report_must_come_whole(original, self, connection, data, now):
+    self._slaves[connection].unread = b""
+    original(self, connection, data, now)
+
+
+@mutant(SlaveLinks.beginning, "An empty slave is pushed the log from its beginning.")
+def empty_slave_gets_everything(original, self, reported):
+    return reported
+
+
+@mutant(Store._begins_file, "Files of the log are not filled with blanks.")
+def log_has_no_blanks(original, self, size):
+    return False
+
+
+@mutant(SlaveLinks.push, "A push contains bytes of two files.")
+def push_goes_over_files(original, self, connection, most, now):
+    pushed = original(self, connection, most, now)
+    if len(pushed) < 24:
+        return pushed
+    offset, size = struct.unpack_from(">qi", pushed)
+    if len(pushed) == 12 + size:
+        return pushed
+    _, following = struct.unpack_from(">qi", pushed, 12 + size)
+    joined = pushed[12 : 12 + size] + pushed[24 + size : 24 + size + following]
+    return struct.pack(">qi", offset, len(joined)) + joined + pushed[24 + size + following :]
+
+
+@mutant(SlaveLinks.received, "Every report says from where to push.")
+def reports_move_pushes(original, self, connection, data, now):
+    self._slaves[connection].next_offset = -1
+    original(self, connection, data, now)
+
+
+@mutant(SlaveLinks.beginning, "Pushes begin with the message behind the one in whose middle the slave is.")
+def pushes_whole_messages(original, self, reported):
+    begin = original(self, reported)
+    end = self.broker.store.physical_range()[1]
+    while begin < end and self.broker.store.raw_at(begin) is None:
+        begin += 1
+    return begin
+
+
+@mutant(SlaveLinks.beginning, "A slave that is ahead is pushed from the end of the log.")
+def slave_ahead_is_moved_back(original, self, reported):
+    return min(original(self, reported), self.broker.store.physical_range()[1])
+
+
+@mutant(SlaveLinks.is_impossible, "A slave may report an offset beyond the log.", ["4.9"])
+def takes_reports_from_beyond(original, self, reported):
+    return False
+
+
+@after(SlaveLinks.batch, "A push has twice haTransferBatchSize bytes.")
+def pushes_twice_a_batch(found):
+    return 2 * found
+
+
+@mutant(SlaveLinks.heartbeat, "Slaves get no heartbeats.")
+def no_heartbeats(original, self):
+    return _FAR
+
+
+@after(SlaveLinks.heartbeat, "Heartbeats come twice as often.")
+def heartbeats_are_early(found):
+    return found // 2
+
+
+@mutant(SlaveLinks.tick, "A slave gets one heartbeat.")
+def one_heartbeat(original, self, now):
+    beaten = vars(self).setdefault("beaten", set())
+    if beaten:
+        for slave in self._slaves.values():
+            slave.pushed_at = max(slave.pushed_at, now)
+    original(self, now)
+    beaten.add(now)
+
+
+@mutant(SlaveLinks.patience, "Slaves that report nothing stay connected.")
+def silent_slaves_stay(original, self):
+    return _FAR
+
+
+@after(SlaveLinks.patience, "Slaves that report nothing are disconnected in half the time.")
+def slaves_leave_early(found):
+    return found // 2
+
+
+@mutant(SlaveLinks.received, "A slave is disconnected haHousekeepingInterval after its first report.")
+def reports_do_not_count(original, self, connection, data, now):
+    slave = self._slaves[connection]
+    heard = slave.heard_at
+    original(self, connection, data, now)
+    slave.heard_at = heard
+
+
+@mutant(SlaveLinks._shown, "What was pushed to a slave counts as reported by it.", ["5.3"])
+def status_shows_what_was_pushed(original, self, slave, end, now):
+    return {**original(self, slave, end, now), "slaveAckOffset": slave.next_offset}
+
+
+@mutant(SlaveLinks.is_in_sync, "All slaves are in sync.", ["5.3"])
+def status_takes_all_slaves_for_in_sync(original, self, behind):
+    return True
+
+
+@mutant(SlaveLinks.shown, "The status shows one slave.", ["5.3"])
+def status_shows_one_slave(original, self, now):
+    return original(self, now)[:1]
+
+
+@mutant(ReplicatedSends.answer, "A synchronous master answers sends at once.")
+def sends_do_not_wait(original, self, reply, request, connection, now, *, waits):
+    return reply
+
+
+@mutant(ReplicatedSends.has_slave, "Without a slave a send waits for one.", ["4.9"])
+def waits_for_no_slave(original, self, end):
+    return True
+
+
+@mutant(ReplicatedSends.has_slave, "A slave far behind is waited for.", ["4.9"])
+def waits_for_slaves_far_behind(original, self, end):
+    return len(self.broker.slave_links) > 0
+
+
+@mutant(ReplicatedSends.has_slave, "A send waits for nobody as long as a slave has come far.", ["4.9"])
+def slaves_that_left_suffice(original, self, end):
+    return end - self.broker.slave_links.farthest < self.config.ha_slave_fallbehind_max
+
+
+@mutant(ReplicatedSends.answer, "Without a slave, the answer to a send has no fields.", ["4.9"])
+def send_without_slave_has_no_fields(original, self, reply, request, connection, now, *, waits):
+    found = original(self, reply, request, connection, now, waits=waits)
+    if found is not None and found.code:
+        found.ext = None
+    return found
+
+
+@mutant(ReplicatedSends.is_replicated, "A send waits for the slaves that are connected now.", ["4.9"])
+def slaves_that_left_are_forgotten(original, self, end):
+    return self.broker.slave_links.that_have(end) > 0
+
+
+@mutant(ReplicatedSends.is_replicated, "A slave has a message when it has its beginning.")
+def beginning_suffices(original, self, end):
+    return original(self, end - 1)
+
+
+@mutant(ReplicatedSends.acknowledged, "A report answers all sends that wait.")
+def any_report_answers(original, self, now):
+    for one in self._waiting:
+        one.end = 0
+    original(self, now)
+
+
+@mutant(ReplicatedSends.tick, "A send waits for slaves as long as it takes.")
+def sends_wait_for_ever(original, self, now):
+    for one in self._waiting:
+        one.until = max(one.until, now + 1)
+
+
+@mutant(ReplicatedSends.tick, "A send that no slave has in time succeeds.")
+def late_sends_succeed(original, self, now):
+    for one in self._waiting:
+        if one.until <= now:
+            self.broker.answer(one.connection, one.request, one.reply)
+    self._waiting = [one for one in self._waiting if one.until > now]
+
+
+@mutant(Sends.waits, "Every send waits for slaves.")
+def every_send_waits(original, self, properties):
+    return True
+
+
+@mutant(Sends.waits, "WAIT is true in small letters alone.")
+def wait_minds_its_case(original, self, properties):
+    return properties.get("WAIT", "true") == "true"
+
+
+@mutant(ReplicatedSends.is_replicated, "One slave is enough for every send.", ["5.3"])
+def one_slave_is_enough(original, self, end):
+    return self.config.in_sync_replicas <= 1 or self.broker.slave_links.that_have(end) > 0
+
+
+@mutant(ReplicatedSends.is_replicated, "A send waits for a slave whatever inSyncReplicas says.", ["5.3"])
+def one_replica_waits(original, self, end):
+    return self.broker.slave_links.that_have(end) > 0 and original(self, end)
+
+
+@mutant(ReplicatedSends.lacks_replicas, "Too few replicas are enough to store a message.", ["5.3"])
+def too_few_replicas_suffice(original, self, *, waits):
+    return False
+
+
+@mutant(ReplicatedSends.lacks_replicas, "What does not wait for slaves wants them in sync, too.", ["5.3"])
+def replicas_are_wanted_by_all(original, self, *, waits):
+    return original(self, waits=True)
+
+
+@mutant(ReplicatedSends.lacks_replicas, "A slave that is no member counts as a replica.", ["5.3"])
+def links_alone_are_replicas(original, self, *, waits):
+    self.broker.ha_membership.alive = _FAR
+    return original(self, waits=waits)
+
+
+@mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", ["5.3"])
+def slaves_that_left_count(original, self, end):
+    return self.broker.slave_links.farthest >= end or original(self, end)
+
+
+@mutant(MasterLink.tick, "A slave reports only when its log has grown.")
+def slave_reports_once(original, self, now):
+    connection = self._connection
+    if connection is None or self._heard_at + self.patience() < now:
+        original(self, now)
+    else:
+        self._wrote_at = now
+
+
+@mutant(MasterLink.has_grown, "A slave reports its growth with the next heartbeat only.")
+def slave_reports_no_growth(original, self):
+    return False
+
+
+@mutant(MasterLink.follow, "A slave does not look for its master.")
+def slave_does_not_connect(original, self, address):
+    return
+
+
+@mutant(MasterLink.lost, "A slave whose master has closed the connection does not come again.")
+def slave_connects_once(original, self, connection, now):
+    self._follows = self._follows and connection != self._connection
+    original(self, connection, now)
+    self._dial_at = 1 << 62
+
+
+@mutant(MasterLink.patience, "A slave stays with a master that says nothing.")
+def slave_stays_with_a_silent_master(original, self):
+    return _FAR
+
+
+@mutant(MasterLink.received, "Empty pushes do not keep a slave.")
+def slave_leaves_early(original, self, connection, data, now):
+    heard = self._heard_at
+    original(self, connection, data, now)
+    if len(data) == 12:
+        self._heard_at = heard
+
+
+@mutant(MasterLink.follow, "A slave follows whom NameServers name, and nobody else.", ["5.3"])
+def slave_minds_no_offer(original, self, address):
+    if vars(self).get("named"):
+        original(self, address)
+
+
+@slave_minds_no_offer.also(MasterLink.told)
+def _(original, self, address):
+    vars(self)["named"] = True
+    original(self, address)
+    vars(self)["named"] = False
+
+
+@mutant(MasterLink.store, "Of the messages of a push the first one alone is in its queue.")
+def slave_takes_the_first_message(original, self, offset, data):
+    size = int.from_bytes(data[:4], "big")
+    original(self, offset, data[:size] + bytes(len(data) - min(size, len(data))))
+
+
+@mutant(MasterLink.store, "What a slave is pushed is in its log alone.")
+def slave_makes_no_queues(original, self, offset, data):
+    original(self, offset, data)
+    self.broker.store.delete_topic("BenchmarkTest")
+
+
+@mutant(Store._follow_copy, "A slave finds no message by its keys.")
+def slave_forgets_keys(original, self, message):
+    message.properties.pop("KEYS", None)
+    original(self, message)
+
+
+@mutant(MasterLink.received, "A slave stores what has come of a push.")
+def slave_stores_pieces_of_a_push(original, self, connection, data, now):
+    original(self, connection, data, now)
+    if len(self._arrived) > 12:
+        offset, size = struct.unpack_from(">qi", self._arrived)
+        piece = bytes(self._arrived[12:])
+        self.store(offset, piece)
+        self._arrived[:] = struct.pack(">qi", offset + len(piece), size - len(piece))
+        self._report(now)
+
+
+@mutant(MasterLink.store, "A message must come in one push.")
+def slave_takes_whole_messages_only(original, self, offset, data):
+    original(self, offset, data)
+    self.broker.store.raw.drop_rest()
+
+
+@mutant(MasterLink.fits, "A slave takes pushes wherever they begin.")
+def slave_takes_other_offsets(original, self, offset):
+    return True
+
+
+@mutant(MasterLink.fits, "A slave cuts its log where a push begins.")
+def slave_cuts_its_log(original, self, offset):
+    fits = original(self, offset)
+    if not fits and offset < self._end():
+        self.broker.store._log.commit()
+        self.broker.store._log.cut(offset)
+    return fits
+
+
+@mutant(MasterLink.fits, "The log of every slave begins at 0.")
+def empty_slave_begins_at_nothing(original, self, offset):
+    return self._end() == offset
+
+
+@mutant(MasterLink.store, "A slave goes on behind what is no message.")
+def slave_skips_what_is_no_message(original, self, offset, data):
+    raw = self.broker.store.raw
+    original(self, offset, data)
+    if raw._is_stuck:
+        raw._is_stuck = False
+        raw._rest.clear()
+
+
+@mutant(Store.catch_up, "A slave takes half a message for whole after a kill.")
+def slave_keeps_half_messages(original, self):
+    end = self._log.end
+    original(self)
+    if end > self._log.end:
+        self._log.append(bytes(end - self._log.end))
+
+
+@mutant(MasterLink.status, "A slave says of itself what a master does.", ["5.3"])
+def slave_shows_itself_as_master(original, self, now):
+    return dict.fromkeys(original(self, now), 0)
+
+
+@mutant(MasterLink.is_noted, "What 908 says is forgotten.", ["5.3"])
+def flushed_offset_is_forgotten(original, self, offset):
+    return False
+
+
+@mutant(MasterLink.is_noted, "908 without an offset means 0.", ["5.3"])
+def flushed_offset_becomes_none(original, self, offset):
+    return self.config.broker_id != 0
+
+
+@mutant(MasterLink.is_noted, "A master notes what 908 says.", ["5.3"])
+def master_notes_flushed_offset(original, self, offset):
+    return offset is not None
