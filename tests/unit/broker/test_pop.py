@@ -180,7 +180,7 @@ def test_several_at_once(one):
         ({"maxMsgNums": 33}, ResponseCode.INVALID_PARAMETER),
         ({"topic": "none"}, ResponseCode.TOPIC_NOT_EXIST),
         ({"queueId": 4}, ResponseCode.INVALID_PARAMETER),
-        ({"exp": "a > 1", "expType": "SQL92"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
+        ({"exp": "a > >", "expType": "SQL92"}, ResponseCode.SUBSCRIPTION_PARSE_FAILED),
         ({"bornTime": 1}, ResponseCode.POLLING_TIMEOUT),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.wire import RequestCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
 from harness.wire.messages import Message, decode_messages, tag_hash
 from reference_impl.broker.outbox import Answer
@@ -133,7 +133,9 @@ def test_a_filter_of_heartbeats_that_is_no_tag(one):
     beat(one, Subscription(topic="T", sub_string="a > 1", expression_type="SQL92", sub_version=1))
     assert pull(one, sysFlag=0).remark == "The broker does not support consumer to filter message by SQL92"
     beat(one, Subscription(topic="T", sub_string="", expression_type="SQL92", sub_version=2))
-    assert pull(one, sysFlag=0).code == 27
+    assert pull(one, sysFlag=0, subVersion=2).code == ResponseCode.FILTER_DATA_NOT_LATEST
+    beat(one, Subscription(topic="T", sub_string="a > >", expression_type="SQL92", sub_version=3))
+    assert pull(one, sysFlag=0).code == ResponseCode.FILTER_DATA_NOT_EXIST
 
 
 @pytest.mark.parametrize(
