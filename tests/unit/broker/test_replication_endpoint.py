@@ -6,17 +6,20 @@ import struct
 
 import pytest
 
+from harness.wire import Command, encode
 from reference_impl.broker import Config, Endpoint, build
+from reference_impl.broker.store import MemoryStorage
 from reference_impl.remoting.effects import Close, Dial, Send
 
 from .driver import STARTED, FirstChoice
+from .store_samples import bodies
 
 NOW = STARTED + 1
 
 
-def endpoint(**settings: object) -> Endpoint:
+def endpoint(storage: MemoryStorage | None = None, **settings: object) -> Endpoint:
     config = Config(**settings)  # type: ignore[arg-type]
-    return build("5.3", config=config, chance=FirstChoice(), started=STARTED)
+    return build("5.3", config=config, storage=storage, chance=FirstChoice(), started=STARTED)
 
 
 def test_a_slave_that_half_closes_is_ended() -> None:
@@ -51,3 +54,33 @@ def test_a_slave_that_was_made_a_master_takes_no_pushes() -> None:
     slave.broker.settings.take({"brokerRole": "ASYNC_MASTER", "brokerId": "0"}, NOW)
     assert Close(3) in slave.received(3, struct.pack(">qi", 0, 3) + b"abc", NOW)
     assert slave.broker.store.physical_range() == (0, 0)
+
+
+def send(body: bytes, properties: str = "") -> bytes:
+    """A send to BenchmarkTest, as a frame."""
+    ext = {"a": "g", "b": "BenchmarkTest", "c": "TBW102", "d": "4", "e": "0", "f": "0"}
+    ext |= {"g": "1", "h": "0", "i": properties, "j": "0", "k": "false"}
+    return encode(Command(code=310, opaque=1, version=479, ext=ext, body=body))
+
+
+def test_a_slave_that_is_started_as_a_master_goes_on_where_its_master_was() -> None:
+    master, files = endpoint(), MemoryStorage()
+    master.connected(1, "10.0.0.9:4", NOW)
+    for body, properties in (
+        (b"one", ""),
+        (b"later", "DELAY\x011\x02"),
+        (b"timed", "TIMER_DELAY_SEC\x015\x02"),
+    ):
+        master.received(1, send(body, properties), NOW)
+    master.flush()
+    log = master.broker.store.raw.read(0, 1 << 20)
+    slave = endpoint(files, broker_role="SLAVE", broker_id=1, ha_master_address="10.0.0.1:10912")
+    slave.tick(NOW)
+    slave.dialled(3, NOW)
+    slave.received(3, struct.pack(">qi", 0, len(log)) + log, NOW)
+    slave.flush()
+    promoted = endpoint(files)
+    promoted.connected(1, "10.0.0.9:4", NOW)
+    promoted.received(1, send(b"two"), NOW)
+    promoted.tick(NOW + 10_000)
+    assert bodies(promoted.broker.store, "BenchmarkTest") == ["one", "two", "later", "timed"]
