@@ -195,6 +195,12 @@ def test_status_shows_slaves(bk: BrokerSession) -> None:
             "masterCommitLogMaxOffset": all_of_it,
             "inSyncSlaveNums": 1,
             "haConnectionInfo": slaves,
-            "haClientRuntimeInfo": ANYTHING,
+            "haClientRuntimeInfo": {
+                "lastReadTimestamp": 0,
+                "lastWriteTimestamp": 0,
+                "masterFlushOffset": 0,
+                "maxOffset": 0,
+                "transferredByteInSecond": 0,
+            },
         },
     )

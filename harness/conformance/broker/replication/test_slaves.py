@@ -222,9 +222,10 @@ def flushed(bk: BrokerSession, offset: int) -> None:
 
 @case(kills=["flushed-offset-is-forgotten", "flushed-offset-becomes-none"], own_server=True, setup=SLAVE)
 def test_slave_notes_flushed_offset(bk: BrokerSession) -> None:
-    bk.call(FLUSHED, {"masterFlushOffset": "77"}) >> Reply(SUCCESS)
-    bk.call(FLUSHED, {}) >> Reply(SUCCESS)
-    flushed(bk, 77)
+    for offset in (77, 5_000_000_000):
+        bk.call(FLUSHED, {"masterFlushOffset": str(offset)}) >> Reply(SUCCESS)
+        bk.call(FLUSHED, {}) >> Reply(SUCCESS)
+        flushed(bk, offset)
 
 
 @case(kills=["master-notes-flushed-offset"], apart=True)
