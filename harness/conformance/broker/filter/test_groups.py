@@ -122,15 +122,17 @@ def test_filters_survive_a_restart(bk: BrokerSession) -> None:
 def test_filters_of_groups_that_left_go(bk: BrokerSession) -> None:
     topics, stays, older = [with_a(bk, "1", "2") for _ in range(2)], bk.group("stays"), bk.group("older")
     left, again, later = bk.group("left"), bk.group("again"), bk.group("later")
-    for group in (left, again, later, older):
+    for group in (left, again, later, older):  # the last one is judged by its time
         name, connection = said(bk, group, dict.fromkeys(topics, "a = 1"), 7)
-        bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
-    said(bk, older, {topics[0]: "a = 2"}, 5)
+        gone = bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
     members = {
         group: said(bk, group, {topics[0]: "a = 1"}, version)
         for group, version in ((again, 7), (later, 8), (stays, 7))
     }
-    bk.advance(OVER + WRITES + bk.jitter)
+    bk.advance_short_of(OVER - 1, since=gone)
+    said(bk, older, {topics[0]: "a = 2"}, 5)
+    of_group(bk, topics[0], older, 5).bodies >> Reply(SUCCESS, [b"0"])
+    bk.advance(2 * WRITES + bk.jitter)
     of_group(bk, topics[0], older, 5) >> MISSING
     said(bk, left, dict.fromkeys(topics, "a = 2"), 5)
     for topic in topics:

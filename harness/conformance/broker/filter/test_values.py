@@ -69,11 +69,12 @@ def test_fraction_is_compared_with_any_number(bk: BrokerSession) -> None:
 
 @case(kills=["properties-are-ordered-as-text"], setup=ON)
 def test_two_properties_are_ordered_as_doubles(bk: BrokerSession) -> None:
-    pairs = (("9", "10"), ("1.5", "1"), ("x", "y"), ("-0.0", "0.0"), ("1", "NaN"))
+    pairs = (("9", "10"), ("1.5", "1"), ("x", "y"), ("-0.0", "0.0"), ("1", "NaN"), ("0.0", "0.0"))
     topic = filled(bk, *({"a": a, "b": b} for a, b in pairs), {"a": "1"}, {"b": "1"})
     passes(bk, topic, "a < b", 0, 3, 4)
     passes(bk, topic, "a > b", 1)
-    passes(bk, topic, "a BETWEEN b AND 2.0", 1)
+    passes(bk, topic, "a >= b AND a <= b", 5)
+    passes(bk, topic, "a BETWEEN b AND 2.0", 1, 5)
 
 
 @case(kills=["properties-are-equal-as-numbers"], setup=ON)
