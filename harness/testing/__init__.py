@@ -11,6 +11,7 @@ It serves clients of any language; nothing here is one. `docs/guides/testing.md`
 from .clients import Client
 from .fault import FaultNotMetError
 from .messages import Message, Pending
+from .own import OwnNames
 from .problems import OptionError, RocketMQError
 from .progress import QueueProgress
 from .requests import Answer, Request, Requests
@@ -24,6 +25,7 @@ __all__ = [
     "FaultNotMetError",
     "Message",
     "OptionError",
+    "OwnNames",
     "Pending",
     "QueueProgress",
     "Request",
