@@ -7,7 +7,8 @@
 3. A push that does not begin where the log ends closes the connection, unless the log is empty; what was
    pushed before stays. Nothing is cut off: a log that is longer than the master's stays so, and what it has
    and the master has not is never found out.
-4. A master from which nothing was heard for `haHousekeepingInterval` is left.
+4. A master from which nothing was heard for `haHousekeepingInterval` is left. (Apache's slave of 4.9 looks at
+   its own reports in place of that, and stays.)
 
 Source: HAService.HAClient (rocketmq-all-4.9.8), DefaultHAClient (rocketmq-all-5.3.3).
 """

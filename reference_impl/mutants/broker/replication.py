@@ -299,12 +299,12 @@ def slave_connects_once(original, self, connection, now):
     self._dial_at = 1 << 62
 
 
-@mutant(MasterLink.patience, "A slave stays with a master that says nothing.")
+@mutant(MasterLink.patience, "A slave stays with a master that says nothing.", ["5.3"])
 def slave_stays_with_a_silent_master(original, self):
     return _FAR
 
 
-@mutant(MasterLink.received, "Empty pushes do not keep a slave.")
+@mutant(MasterLink.received, "Empty pushes do not keep a slave.", ["5.3"])
 def slave_leaves_early(original, self, connection, data, now):
     heard = self._heard_at
     original(self, connection, data, now)
