@@ -235,8 +235,14 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_TOPICS_BY_CLUSTER: RequestForm(
         role="nameserver", read_only=True, fields=("cluster",), response_body="TopicList"
     ),
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST: RequestForm(
+        role="broker", request_body="SubscriptionGroupList"
+    ),
     RequestCode.QUERY_TOPIC_CONSUME_BY_WHO: RequestForm(
         role="broker", read_only=True, fields=("topic",), response_body="GroupList"
+    ),
+    RequestCode.QUERY_CONSUME_TIME_SPAN: RequestForm(
+        role="broker", read_only=True, fields=("topic", "group"), response_body="QueryConsumeTimeSpanBody"
     ),
     RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: RequestForm(
         role="nameserver", read_only=True, response_body="TopicList"
@@ -286,6 +292,12 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.SEND_BATCH_MESSAGE: RequestForm(
         role="broker", fields=("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n")
     ),
+    RequestCode.QUERY_CONSUME_QUEUE: RequestForm(
+        role="broker",
+        read_only=True,
+        fields=("topic", "queueId", "index", "count", "consumerGroup"),
+        response_body="QueryConsumeQueueResponseBody",
+    ),
     RequestCode.QUERY_DATA_VERSION: RequestForm(
         role="nameserver",
         read_only=True,
@@ -293,6 +305,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         request_body="DataVersion",
         response_body="DataVersion",
     ),
+    RequestCode.RESUME_CHECK_HALF_MESSAGE: RequestForm(role="broker", fields=("msgId", "topic")),
     RequestCode.SEND_REPLY_MESSAGE: RequestForm(
         role="broker",
         fields=(
@@ -321,6 +334,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_ALL_PRODUCER_INFO: RequestForm(
         role="broker", read_only=True, response_body="ProducerTableInfo"
     ),
+    RequestCode.DELETE_EXPIRED_COMMITLOG: RequestForm(role="broker"),
     RequestCode.QUERY_TOPICS_BY_CONSUMER: RequestForm(
         role="broker", read_only=True, fields=("group",), response_body="TopicList"
     ),
@@ -336,6 +350,16 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
         role="broker", read_only=True, fields=("group",), response_body="SubscriptionGroupConfig"
     ),
+    RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN: RequestForm(
+        role="broker", fields=("group", "topic", "readable"), response_body="GroupForbidden"
+    ),
+    RequestCode.CHECK_ROCKSDB_CQ_WRITE_PROGRESS: RequestForm(
+        role="broker",
+        read_only=True,
+        fields=("topic", "checkStoreTime"),
+        response_body="CheckRocksdbCqWriteResult",
+    ),
+    RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON: RequestForm(role="broker", fields=("configType",)),
     RequestCode.LITE_PULL_MESSAGE: RequestForm(
         role="broker",
         fields=(
@@ -353,6 +377,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         ),
         response_body="messages",
     ),
+    RequestCode.RECALL_MESSAGE: RequestForm(role="broker", fields=("producerGroup", "topic", "recallHandle")),
     RequestCode.QUERY_ASSIGNMENT: RequestForm(
         role="broker",
         read_only=True,
@@ -382,10 +407,28 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.EXCHANGE_BROKER_HA_INFO: RequestForm(
         role="broker", fields=("masterHaAddress", "masterFlushOffset", "masterAddress")
     ),
-    RequestCode.GET_BROKER_HA_STATUS: RequestForm(
-        role="broker", read_only=True, response_body="HARuntimeInfo"
+    RequestCode.GET_BROKER_EPOCH_CACHE: RequestForm(role="broker", read_only=True),
+    RequestCode.NOTIFY_BROKER_ROLE_CHANGED: RequestForm(
+        role="broker", fields=("masterAddress", "masterEpoch", "syncStateSetEpoch", "masterBrokerId")
     ),
-    RequestCode.RESET_MASTER_FLUSH_OFFSET: RequestForm(role="broker", fields=("masterFlushOffset",)),
+    RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG: RequestForm(role="broker", request_body="properties"),
+    RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG: RequestForm(role="broker"),
+    RequestCode.GET_COLD_DATA_FLOW_CTR_INFO: RequestForm(
+        role="broker", read_only=True, response_body="ColdDataFlowCtrInfo"
+    ),
+    RequestCode.SET_COMMITLOG_READ_MODE: RequestForm(role="broker", fields=("READ_AHEAD_MODE",)),
+    RequestCode.AUTH_CREATE_USER: RequestForm(role="broker", fields=("username",), request_body="UserInfo"),
+    RequestCode.AUTH_UPDATE_USER: RequestForm(role="broker", fields=("username",), request_body="UserInfo"),
+    RequestCode.AUTH_DELETE_USER: RequestForm(role="broker", fields=("username",)),
+    RequestCode.AUTH_GET_USER: RequestForm(role="broker", read_only=True, fields=("username",)),
+    RequestCode.AUTH_LIST_USER: RequestForm(role="broker", read_only=True, fields=("filter",)),
+    RequestCode.AUTH_CREATE_ACL: RequestForm(role="broker", fields=("subject",), request_body="AclInfo"),
+    RequestCode.AUTH_UPDATE_ACL: RequestForm(role="broker", fields=("subject",), request_body="AclInfo"),
+    RequestCode.AUTH_DELETE_ACL: RequestForm(role="broker", fields=("subject", "policyType", "resource")),
+    RequestCode.AUTH_GET_ACL: RequestForm(role="broker", read_only=True, fields=("subject",)),
+    RequestCode.AUTH_LIST_ACL: RequestForm(
+        role="broker", read_only=True, fields=("subjectFilter", "resourceFilter")
+    ),
     RequestCode.POP_MESSAGE: RequestForm(
         role="broker",
         fields=(
@@ -407,6 +450,12 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.ACK_MESSAGE: RequestForm(
         role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset")
     ),
+    RequestCode.PEEK_MESSAGE: RequestForm(
+        role="broker",
+        read_only=True,
+        fields=("consumerGroup", "topic", "queueId", "maxMsgNums"),
+        response_body="messages",
+    ),
     RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME: RequestForm(
         role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "invisibleTime")
     ),
@@ -416,6 +465,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.POLLING_INFO: RequestForm(
         role="broker", read_only=True, fields=("consumerGroup", "topic", "queueId")
     ),
+    RequestCode.POP_ROLLBACK: RequestForm(role="broker"),
     RequestCode.BATCH_ACK_MESSAGE: RequestForm(role="broker", request_body="BatchAckMessageRequestBody"),
 }
 """By code."""

@@ -216,6 +216,11 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     timer_max_delay_sec: int = 259200
     """5.3: the longest time that a message may ask for, s."""
     timer_precision_ms: int = 1000
+    recall_message_enable: bool = False
+    """5.3: whether a sender may call back a message that waits for a time."""
+    allow_recall_when_broker_not_writeable: bool = True
+    data_read_ahead_enable: bool = True
+    """5.3: how the log is read, as code 2004 sets it. It changes nothing here."""
     transaction_time_out: int = 6000
     """How old a half message is, ms, before its producer is asked."""
     transaction_check_max: int = 15
@@ -293,6 +298,8 @@ enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress enableRetryTo
 retrieveMessageFromPopRetryTopicV1 popFromRetryProbability popResponseReturnActualRetryTopic
 initPopOffsetByCheckMsgInMem popPollingSize maxPopPollingSize defaultMessageRequestMode
 defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset haMaxGapNotInSync inSyncReplicas
+defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset
+recallMessageEnable allowRecallWhenBrokerNotWriteable dataReadAheadEnable
 """
 NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
 """Settings that 4.9 does not know."""

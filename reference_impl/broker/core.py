@@ -18,9 +18,11 @@ from harness.wire import Command, ResponseCode
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import RequestTable
 
+from .absent_services import AbsentServices
 from .assignments import Assignments
 from .client_rpc import ClientRpc
 from .clients import Clients
+from .cold_data import ColdData
 from .config import Config
 from .delays import Delays
 from .filters import Filters
@@ -54,8 +56,11 @@ from .pop_acks import PopAcks
 from .pop_checkpoints import CheckPoints
 from .pop_notifications import PopNotifications
 from .pop_order import PopOrder
+from .pop_peeking import PopPeeking
 from .pop_waiting import PopWaiting
 from .pulls import Pulls
+from .queue_inspection import QueueInspection
+from .recalls import Recalls
 from .registrar import Registrar
 from .registration_requests import RegistrationRequests
 from .replicated_sends import ReplicatedSends
@@ -102,17 +107,22 @@ class Broker(RequestTable):
     pops: Pops
     pop_acks: PopAcks
     pop_notifications: PopNotifications
+    pop_peeking: PopPeeking
     timer_metrics: TimerMetrics
     timers: Timers
     delays: Delays
+    recalls: Recalls
     retries: Retries
     transactions: Transactions
     message_query: MessageQuery
+    queue_inspection: QueueInspection
     topic_administration: TopicAdministration
     group_administration: GroupAdministration
     resets: Resets
     client_rpc: ClientRpc
     settings: Settings
+    cold_data: ColdData
+    absent_services: AbsentServices
     runtime: Runtime
     retention: Retention
     slave_links: SlaveLinks

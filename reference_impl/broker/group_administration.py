@@ -16,6 +16,7 @@ from harness.wire.bodies import (
     ConsumeStatsList,
     MessageQueue,
     SubscriptionGroup,
+    SubscriptionGroupList,
     SubscriptionGroupTable,
     TopicList,
 )
@@ -28,6 +29,7 @@ from . import required
 from .clients import Client
 from .part import Part
 from .topic_administration import SLAVE_REMARK
+from .topics import READ
 
 
 class GroupAdministration(Part):
@@ -46,6 +48,28 @@ class GroupAdministration(Part):
             raise RefusedError("groupName is missing")
         self.broker.groups.put(group.of_line(v5), now)
         return Reply(ResponseCode.SUCCESS)
+
+    @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, v5=True)
+    def update_several(self, command: Command, connection: int, now: int) -> Reply:
+        """All of them or none."""
+        groups = required.body(command, SubscriptionGroupList.decode).group_config_list
+        if any(group.group_name is None for group in groups):
+            raise RefusedError("groupName is missing")
+        for group in groups:
+            self.broker.groups.put(group.of_line(v5=True), now)
+        return Reply(ResponseCode.SUCCESS)
+
+    @answers(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN, v5=True)
+    def forbid(self, command: Command, connection: int, now: int) -> Reply:
+        """Keep what is forbidden to a group, and show it. No pull is refused for it, in Apache either."""
+        ext = command.ext or {}
+        group, topic = required.text(ext, "group"), required.text(ext, "topic")
+        readable = fields.boolean(ext, "readable")
+        if readable is not None:
+            self.broker.groups.forbid(group, topic, READ, not readable, now)
+        is_forbidden = self.broker.groups.forbidden.get(group, {}).get(topic, 0) & READ
+        told = {"group": group, "readable": not is_forbidden, "topic": topic}
+        return Reply(ResponseCode.SUCCESS, remark="", body=document(told))
 
     @answers(RequestCode.DELETE_SUBSCRIPTION_GROUP)
     def delete(self, command: Command, connection: int, now: int) -> Reply:
@@ -70,7 +94,7 @@ class GroupAdministration(Part):
         told = SubscriptionGroupTable(
             data_version=groups.version,
             subscription_group_table=groups.table,
-            forbidden_table={} if self.profile.v5 else None,
+            forbidden_table=groups.forbidden if self.profile.v5 else None,
         )
         return Reply(ResponseCode.SUCCESS, body=told.encode())
 

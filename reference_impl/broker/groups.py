@@ -48,7 +48,7 @@ class Groups(Part):
         self.table: dict[str, SubscriptionGroup] = {name: self.made(name) for name in names}
         self.version = DataVersion(0, broker.started, 0 if self.profile.v5 else None)
         self.forbidden: dict[str, dict[str, int]] = {}
-        """5.x: bits by group and topic, kept as they were stored."""
+        """5.x: bits by group and topic."""
         self._unwritten = False
         stored = stored_table(broker.stored, GROUPS_FILE, SubscriptionGroupTable.decode)
         if stored is not None:
@@ -88,6 +88,19 @@ class Groups(Part):
             return False
         self.changed(now)
         return True
+
+    def forbid(self, group: str, topic: str, bit: int, forbidden: bool, now: int) -> None:
+        """Set or clear a bit of what a group may not do in a topic. What is so already changes nothing."""
+        known = self.forbidden.get(group, {})
+        bits = known.get(topic, 0)
+        wanted = bits | bit if forbidden else bits & ~bit
+        if wanted == bits:
+            return
+        kept = {name: value for name, value in {**known, topic: wanted}.items() if value}
+        self.forbidden = {**self.forbidden, group: kept}
+        if not kept:
+            del self.forbidden[group]
+        self.changed(now)
 
     def changed(self, now: int) -> None:
         """The table has changed."""

@@ -76,6 +76,11 @@ class Settings(Part):
             self.broker.topics.changed(now)
             self.broker.registrar.register(now, force=True, check_order=False)
 
+    def assume(self, pairs: Mapping[str, str]) -> None:
+        """Show settings that a request of another kind has changed."""
+        self.in_force.update(pairs)
+        self.broker.config = self.in_force.config
+
     @answers(RequestCode.GET_BROKER_CONFIG)
     def show(self, command: Command, connection: int, now: int) -> Reply:
         version = self.version.encode().decode("ascii")

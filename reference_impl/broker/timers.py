@@ -7,7 +7,9 @@
 3. Those that wait are due in any order: their offsets and times are in memory, and `config/timers.json` says
    which of them wait. What was delivered since that was last written is delivered once more after a crash.
    (Apache keeps a log and a wheel in files of their own.)
-4. A slave delivers nothing.
+4. A deletion waits like a message; what waits for the same moment under its topic and unique key is not
+   delivered, and neither is the deletion (`recalls.py`).
+5. A slave delivers nothing.
 
 Source: HookUtils#transformTimerMessage, TimerMessageStore, RecallMessageHandle of rocketmq-all-5.3.3.
 """
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 TIMERS: Final = "config/timers.json"
 _ENQUEUED: Final = "TIMER_ENQUEUE_MS"
 _DEQUEUED: Final = "TIMER_DEQUEUE_MS"
-_DELETES: Final = "TIMER_DEL_UNIQKEY"
+DELETES: Final = "TIMER_DEL_UNIQKEY"
+"""The property of a deletion: what it deletes."""
 _ASKING: Final = (
     (PropertyName.TIMER_DELAY_SEC, 1_000, True),
     (PropertyName.TIMER_DELAY_MS, 1, True),
@@ -74,7 +77,7 @@ class Timers(Part):
         if time is None or time - now > self.config.timer_max_delay_sec * 1_000:
             return PutStatus.WHEEL_TIMER_MSG_ILLEGAL
         if time <= now:
-            is_deletion = _DELETES in message.properties
+            is_deletion = DELETES in message.properties
             return PutStatus.WHEEL_TIMER_MSG_ILLEGAL if is_deletion else PutStatus.PUT_OK
         message.properties |= {
             PropertyName.TIMER_OUT_MS: str(self.rounded(time)),
@@ -116,7 +119,7 @@ class Timers(Part):
         time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
         if time is not None:
             heappush(self._waiting, (self.due(time), message.queue_offset))
-            self._counted(message, 1, message.store_timestamp)
+            self._counted(message, self._counts(message), message.store_timestamp)
             self._write_at = min(self._write_at, self._later(message.store_timestamp))
 
     def due(self, kept: int) -> int:
@@ -131,19 +134,36 @@ class Timers(Part):
     def tick(self, now: int) -> None:
         """Deliver what is due."""
         while not self.config.is_slave and self._waiting and self._waiting[0][0] <= now:
-            _, offset = heappop(self._waiting)
-            message = self._message(offset)
-            delivered = None if message is None else self.broker.delays.time_up(message)
-            if message is not None and delivered is not None:
-                delivered.properties |= {
-                    _ENQUEUED: str(message.store_timestamp // 1_000 * 1_000),
-                    _DEQUEUED: str(now),
-                }
-                self.broker.store.put(delivered, now)
-                self._counted(message, -1, now)
+            self._deliver(self._of_one_moment(), now)
             self._write_at = min(self._write_at, self._later(now))
         if self._write_at <= now:
             self.stop(now)
+
+    def _of_one_moment(self) -> list[Message]:
+        """What is due first, and with it all that is due at the same time."""
+        due, messages = self._waiting[0][0], []
+        while self._waiting and self._waiting[0][0] == due:
+            message = self._message(heappop(self._waiting)[1])
+            if message is not None:
+                messages.append(message)
+        return messages
+
+    def _deliver(self, messages: list[Message], now: int) -> None:
+        recalled = self.recalled(messages)
+        for message in messages:
+            delivered = self.broker.delays.time_up(message)
+            if DELETES in message.properties or delivered is None or key_of(message) in recalled:
+                continue
+            delivered.properties |= {
+                _ENQUEUED: str(message.store_timestamp // 1_000 * 1_000),
+                _DEQUEUED: str(now),
+            }
+            self.broker.store.put(delivered, now)
+            self._counted(message, -1, now)
+
+    def recalled(self, messages: list[Message]) -> set[str]:
+        """What the deletions among some messages delete."""
+        return {message.properties[DELETES] for message in messages if DELETES in message.properties}
 
     def stop(self, now: int) -> None:
         """Write what waits, if it is not written yet."""
@@ -152,6 +172,10 @@ class Timers(Part):
             end = self.broker.store.max_offset(TopicName.TIMER, 0)
             waiting = _Waiting(end, sorted(offset for _, offset in self._waiting))
             self.broker.persist(TIMERS, msgspec.json.encode(waiting))
+
+    def _counts(self, message: Message) -> int:
+        """What waits more: of a deletion, one message less."""
+        return -1 if DELETES in message.properties else 1
 
     def _counted(self, message: Message, by: int, now: int) -> None:
         self.broker.timer_metrics.changed(message.properties[PropertyName.REAL_TOPIC], by, now)
@@ -177,5 +201,16 @@ class Timers(Part):
                 time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
                 if time is not None:
                     self._waiting.append((self.due(time), offset))
-                    self._counted(message, 1, self.broker.started)
+                    self._counted(message, self._counts(message), self.broker.started)
         heapify(self._waiting)
+
+
+def deletion_of(topic: str, key: str) -> str:
+    """How a deletion names the message with a unique key."""
+    return f"{topic}+{key}"
+
+
+def key_of(message: Message) -> str:
+    """How a deletion would name a message that waits."""
+    properties = message.properties
+    return deletion_of(properties[PropertyName.REAL_TOPIC], properties.get(PropertyName.UNIQ_KEY, ""))

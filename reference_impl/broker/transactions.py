@@ -9,7 +9,9 @@
    again, with the times it was asked about as a property, and some producer of its group is asked about that
    copy; the one before it gets a mark. After `transactionCheckMax` times it goes to
    `TRANS_CHECK_MAX_TIME_TOPIC`. An end may name any copy that has the unique key of the newest.
-4. A slave asks no producer.
+4. A half message that an administrator names (323) is stored once more, as one that no producer was asked
+   about.
+5. A slave asks no producer.
 
 Source: EndTransactionProcessor, TransactionalMessageServiceImpl, TransactionalMessageBridge,
 AbstractTransactionalMessageCheckListener of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -22,13 +24,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.messages import (
     Message,
     PropertyName,
     SysFlag,
     TopicName,
     decode_message,
+    decode_offset_id,
     encode_message,
     offset_id,
 )
@@ -49,6 +52,7 @@ _UNKNOWN: Final = 0
 _COMMIT: Final = SysFlag.TRANSACTION_COMMIT.value
 _ROLLBACK: Final = SysFlag.TRANSACTION_ROLLBACK.value
 _ENDS: Final = (_UNKNOWN, _COMMIT, _ROLLBACK)
+_NOT_RESUMED: Final = f"Exception was thrown when putting message back to {TopicName.TRANS_HALF}."
 _MARK: Final = "d"
 """The tag of a mark."""
 
@@ -305,6 +309,26 @@ class Transactions(Part):
     def _give_up(self, half: Message, now: int) -> None:
         topic = self.broker.topics.create(TopicName.TRANS_CHECK_MAX_TIME, 1, READ | WRITE, now)
         self.broker.store.put(msgspec.structs.replace(half, topic=topic.topic_name or "", queue_id=0), now)
+
+    @answers(RequestCode.RESUME_CHECK_HALF_MESSAGE)
+    def resume(self, command: Command, connection: int, now: int) -> Reply:
+        """It is named by the id that its send was answered with; its topic is not looked at."""
+        message = self.named(fields.text(command.ext, "msgId") or "")
+        if message is None or PropertyName.REAL_TOPIC not in message.properties:
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=_NOT_RESUMED)
+        copy = self.renewed(message, 0)
+        copy.topic, copy.queue_id = TopicName.TRANS_HALF, 0
+        if self.broker.store.put(copy, now).status is not PutStatus.PUT_OK:
+            return Reply(ResponseCode.SYSTEM_ERROR, remark=_NOT_RESUMED)
+        self._opened(copy)
+        return Reply(ResponseCode.SUCCESS)
+
+    def named(self, message_id: str) -> Message | None:
+        """The message with an id; None: there is none."""
+        try:
+            return self.broker.store.at(decode_offset_id(message_id)[1])
+        except WireError:
+            return None
 
     # -- across restarts -------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from harness.conformance import ANYTHING, Between, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
 from harness.session import BrokerSession
 from harness.session.transport import Ending
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
@@ -185,6 +185,20 @@ def test_offsets_go_on_behind_expired_files(bk: BrokerSession) -> None:
     bk.send(old, b"new", 1).offset >> Reply(SUCCESS, 6)
     bk.send(topic, b"new", 2).offset >> Reply(SUCCESS, 8)
     bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])
+
+
+@case(
+    kills=["expired-files-stay-when-asked"],
+    clock=True,
+    own_server=True,
+    setup={**EXPIRING, "deleteWhen": "99"},
+)
+def test_expired_files_are_deleted_when_asked(bk: BrokerSession) -> None:
+    old, _, _ = filled(bk)
+    bk.min_offset(old, 1).offset >> Reply(SUCCESS, 0)
+    bk.call(RequestCode.DELETE_EXPIRED_COMMITLOG) >> Reply(SUCCESS)
+    bk.advance(20 + bk.jitter)
+    bk.min_offset(old, 1).offset.eventually() >> Reply(SUCCESS, 6)
 
 
 @case(

@@ -23,7 +23,7 @@ from harness.conformance.broker.whole import (
     sent_members,
     viewed,
 )
-from harness.session import Answer, BrokerSession, Connection
+from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.messages import decode_offset_id
@@ -477,3 +477,32 @@ def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
         bk.end_transaction(group, *place(long), COMMIT) >> illegal
     bk.end_transaction(group, *place(short), COMMIT) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [bytes(200)])
+
+
+def resume(bk: BrokerSession, message_id: str | None) -> Exchange:
+    """RESUME_CHECK_HALF_MESSAGE (323)."""
+    return bk.call(RequestCode.RESUME_CHECK_HALF_MESSAGE, {"msgId": message_id})
+
+
+@case(kills=["resumed-half-is-not-stored", "resumed-half-was-asked-about"], clock=True, setup=QUICK)
+def test_resumed_half_is_asked_about(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    sent = half(bk, topic, group, b"anew")
+    bk.advance(3 * ROUND + 10 + bk.jitter)
+    for _ in range(2):
+        asked.next_request() >> Request(CHECK)
+    asked.next_request() >> Silence()
+    resume(bk, sent.value[0]) >> Reply(SUCCESS)
+    bk.advance(ROUND + bk.jitter)
+    question = asked.next_request().seen_as(ASKED) >> Request(CHECK, "1")
+    bk.end_transaction(group, *asked_about(question), COMMIT, checked=True, on=asked) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"anew"])
+
+
+@case(kills=["any-half-is-resumed"])
+def test_unknown_half_is_not_resumed(bk: BrokerSession) -> None:
+    sent = half(bk, bk.topic(), bk.group())
+    remark = "Exception was thrown when putting message back to RMQ_SYS_TRANS_HALF_TOPIC."
+    for wrong in (None, "zz", f"{sent.value[0][:-8]}7FFFFFFF"):
+        resume(bk, wrong) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)

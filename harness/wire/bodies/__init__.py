@@ -32,7 +32,7 @@ from harness.wire.bodies.broker.queue_tables import (
     TopicStats,
     plain_tables,
 )
-from harness.wire.bodies.broker.subscription_group import SubscriptionGroup
+from harness.wire.bodies.broker.subscription_group import SubscriptionGroup, SubscriptionGroupList
 from harness.wire.bodies.broker.tables import (
     ConsumerOffsets,
     DelayOffsets,
@@ -89,6 +89,7 @@ __all__ = [
     "Subscription",
     "SubscriptionCheck",
     "SubscriptionGroup",
+    "SubscriptionGroupList",
     "SubscriptionGroupTable",
     "TopicConfig",
     "TopicConfigList",

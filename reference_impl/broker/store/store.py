@@ -330,6 +330,11 @@ class Store:
             return None
         return stored_at(self._log, queue.physical(offset))
 
+    def entries(self, topic: str, queue_id: int, offset: int, most: int) -> list[tuple[int, int, int]]:
+        """(physical offset, size, hash of the tag) of at most so many messages from an offset on."""
+        queue = self._queue(topic, queue_id)
+        return [] if queue is None or most <= 0 else list(ENTRY.iter_unpack(queue.read(offset, most)))
+
     def offset_at(self, topic: str, queue_id: int, timestamp: int, *, upper: bool = False) -> int:
         """The offset of the message that was stored at a time: in 4.9 the nearest one, in 5.3 the first that
         was not before it, or with `upper` the last that was not after it.

@@ -6,6 +6,7 @@ from reference_impl.broker.store import Store
 from reference_impl.broker.store.recovery import messages_from
 from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import after, mutant
+from reference_impl.remoting.reply import Reply
 
 
 @mutant(Store.max_offset, "Queue offsets grow by two.")
@@ -129,3 +130,8 @@ def deleted_topics_come_back(original, self, topic, now):
 def deleted_queues_come_back(original, self, topic):
     self._queues.pop(topic, None)
     self.checkpoint()
+
+
+@mutant(Retention.delete_when_asked, "Files that have expired stay until their hour, whoever asks.")
+def expired_files_stay_when_asked(original, self, command, connection, now):
+    return Reply(0)

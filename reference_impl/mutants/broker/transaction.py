@@ -249,3 +249,18 @@ def delayed_halves_are_asked_about(original, self, message, now):
     if message.topic == TopicName.SCHEDULE:
         self._opened(message)
     return put
+
+
+@mutant(Transactions.resume, "A half message that is resumed is not stored.")
+def resumed_half_is_not_stored(original, self, command, connection, now):
+    return Reply(0)
+
+
+@mutant(Transactions.renewed, "A half message that is resumed counts the questions of before.")
+def resumed_half_was_asked_about(original, self, half, checked):
+    return original(self, half, checked or int(half.properties.get("TRANSACTION_CHECK_TIMES") or 2))
+
+
+@after(Transactions.resume, "A half message that is not there is resumed.")
+def any_half_is_resumed(reply):
+    return Reply(0)

@@ -264,7 +264,9 @@ enums:
     222: invoke_broker_to_reset_offset
     223: invoke_broker_to_get_consumer_status
     224: get_topics_by_cluster
+    225: update_and_create_subscriptiongroup_list
     300: query_topic_consume_by_who
+    303: query_consume_time_span
     304: get_system_topic_list_from_ns
     305: get_system_topic_list_from_broker
     306: clean_expired_consumequeue
@@ -282,17 +284,24 @@ enums:
     318: update_namesrv_config
     319: get_namesrv_config
     320: send_batch_message
+    321: query_consume_queue
     322: query_data_version
+    323: resume_check_half_message
     324: send_reply_message
     325: send_reply_message_v2
     326: push_reply_message_to_client
     327: add_write_perm_of_broker
     328: get_all_producer_info
+    329: delete_expired_commitlog
     343: query_topics_by_consumer
     345: query_subscription_by_consumer
     351: get_topic_config
     352: get_subscription_group_config
+    353: update_and_get_group_forbidden
+    354: check_rocksdb_cq_write_progress
+    355: export_rocksdb_config_to_json
     361: lite_pull_message
+    370: recall_message
     400: query_assignment
     401: set_message_request_mode
     402: get_all_message_request_mode
@@ -300,13 +309,29 @@ enums:
     904: broker_heartbeat
     905: notify_min_broker_id_change
     906: exchange_broker_ha_info
-    907: get_broker_ha_status
-    908: reset_master_flush_offset
+    1007: get_broker_epoch_cache
+    1008: notify_broker_role_changed
+    2001: update_cold_data_flow_ctr_config
+    2002: remove_cold_data_flow_ctr_config
+    2003: get_cold_data_flow_ctr_info
+    2004: set_commitlog_read_mode
+    3001: auth_create_user
+    3002: auth_update_user
+    3003: auth_delete_user
+    3004: auth_get_user
+    3005: auth_list_user
+    3006: auth_create_acl
+    3007: auth_update_acl
+    3008: auth_delete_acl
+    3009: auth_get_acl
+    3010: auth_list_acl
     200050: pop_message
     200051: ack_message
+    200052: peek_message
     200053: change_message_invisible_time
     200054: notification
     200055: polling_info
+    200056: pop_rollback
     200151: batch_ack_message
   response_code:
     0:

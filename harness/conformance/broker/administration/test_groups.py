@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.conformance import ABSENT, ANYTHING, Including, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, case
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
@@ -16,6 +16,7 @@ from harness.session.exchange import NotSo
 from harness.session.views import body_member
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import TopicList
+from harness.wire.fastjson import document
 
 
 def _topics(reply: Command) -> list[str]:
@@ -273,3 +274,64 @@ def test_null_in_quotes_is_no_boolean(bk: BrokerSession) -> None:
     bk.create_group(group, consumeEnable="false") >> Reply(SUCCESS)
     made = Including({group: Including({"consumeEnable": False})})
     groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+
+
+SEVERAL = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
+
+
+def counter(bk: BrokerSession) -> int:
+    """How often the table of groups has changed."""
+    shown = groups(bk) >> Reply(SUCCESS)
+    return int(shown.value["dataVersion"]["counter"])
+
+
+@case(kills=["first-group-of-a-list-is-made", "lists-of-groups-are-new"], own_server=True)
+def test_several_groups_are_created_at_once(bk: BrokerSession) -> None:
+    known, new = bk.group("known"), bk.group("new")
+    bk.create_group(known, consumeFromMinEnable=False) >> Reply(SUCCESS)
+    before = counter(bk)
+    wanted = [{"groupName": known, "retryMaxTimes": 3}, {"groupName": new, "consumeEnable": False}]
+    bk.call(SEVERAL, None, document({"groupConfigList": wanted})) >> Reply(SUCCESS)
+    made = {
+        known: Including({"retryMaxTimes": 3, "consumeEnable": True, "consumeFromMinEnable": True}),
+        new: Including({"retryMaxTimes": 16, "consumeEnable": False}),
+    }
+    version = Including({"counter": before + 2})
+    shown = {"dataVersion": version, "subscriptionGroupTable": Including(made)}
+    groups(bk) >> Reply(SUCCESS, Including(shown))
+
+
+@case(kills=["lists-of-no-groups-are-made"])
+def test_list_of_groups_needs_a_body(bk: BrokerSession) -> None:
+    for body in (b"", b"{}", b"x"):
+        bk.call(SEVERAL, None, body) >> Reply(ERROR, remark=Matching("."))
+
+
+def forbidden(bk: BrokerSession, group: str, topic: str, **readable: str) -> Exchange:
+    """UPDATE_AND_GET_GROUP_FORBIDDEN (353)."""
+    code = RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN
+    return asked(bk, code, None, group=group, topic=topic, **readable)
+
+
+@case(kills=["nothing-is-forbidden", "forbidden-for-ever", "forbidden-is-not-kept"], own_server=True)
+def test_what_is_forbidden_is_kept(bk: BrokerSession) -> None:
+    group, topics = bk.group(), (bk.topic("one"), bk.topic("two"))
+    for topic in topics:
+        noted = {"group": group, "topic": topic}
+        forbidden(bk, group, topic) >> Reply(SUCCESS, {**noted, "readable": True})
+        forbidden(bk, group, topic, readable="false") >> Reply(SUCCESS, {**noted, "readable": False})
+    groups(bk) >> Reply(SUCCESS, Including({"forbiddenTable": {group: dict.fromkeys(topics, 4)}}))
+    bk.restart()
+    noted = {"group": group, "topic": topics[0]}
+    forbidden(bk, group, topics[0]) >> Reply(SUCCESS, {**noted, "readable": False})
+    forbidden(bk, group, topics[0], readable="true") >> Reply(SUCCESS, {**noted, "readable": True})
+
+
+@case(kills=["one-topic-is-all-topics"])
+def test_what_is_allowed_is_one_topic(bk: BrokerSession) -> None:
+    group, one, two = bk.group(), bk.topic("one"), bk.topic("two")
+    for topic in (one, two):
+        forbidden(bk, group, topic, readable="false") >> Reply(SUCCESS)
+    forbidden(bk, group, one, readable="true") >> Reply(SUCCESS)
+    noted = Including({group: {two: 4}})
+    groups(bk) >> Reply(SUCCESS, Including({"forbiddenTable": noted}))

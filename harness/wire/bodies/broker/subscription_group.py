@@ -1,4 +1,4 @@
-"""SubscriptionGroup: what a Broker knows of a group of consumers. Body of code 200, part of that of 201."""
+"""SubscriptionGroup: what a Broker knows of a group of consumers. Body of code 200, part of 201 and 225."""
 
 from __future__ import annotations
 
@@ -7,9 +7,23 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.wire.bodies.json_body import InvalidUtf8, read, strings_by_name, without_none
+from harness.wire.bodies.json_body import (
+    InvalidUtf8,
+    list_of,
+    listed,
+    read,
+    strings_by_name,
+    without_none,
+)
 from harness.wire.fastjson import Engine, Node, document
-from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
+from harness.wire.fastjson.coerce import (
+    CoercionError,
+    as_boolean,
+    as_int32,
+    as_int64,
+    as_string,
+    members,
+)
 from harness.wire.integers import Int32, Int64
 
 
@@ -92,3 +106,24 @@ def read_subscription_group(node: Node) -> SubscriptionGroup:
     """The lenient path. What cannot be null keeps its default; a retry policy is not looked at."""
     found = members(node, _READERS)
     return SubscriptionGroup(**{_FIELDS[name]: value for name, value in found.items() if value is not None})
+
+
+class SubscriptionGroupList(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """Several groups that an administrator wants (225, 5.x)."""
+
+    group_config_list: list[SubscriptionGroup]
+
+    @classmethod
+    def decode(cls, data: bytes) -> SubscriptionGroupList:
+        """Raises `WireError` (`NullBodyError` for JSON null)."""
+        return read(data, _fast_list, _read_list, "replace")
+
+
+_fast_list: Final = msgspec.json.Decoder(SubscriptionGroupList).decode
+
+
+def _read_list(node: Node) -> SubscriptionGroupList:
+    found = members(node, {"groupConfigList": list_of(read_subscription_group)})
+    if "groupConfigList" not in found:
+        raise CoercionError("no groupConfigList", node)
+    return SubscriptionGroupList(listed(found, "groupConfigList", node))

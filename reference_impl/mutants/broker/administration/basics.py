@@ -1,4 +1,4 @@
-"""Mutants of the chapter administration."""
+"""Faults of groups, progress, settings and tables."""
 
 import json
 

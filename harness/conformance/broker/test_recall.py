@@ -1,0 +1,137 @@
+"""Chapter recall: a producer takes back what waits for its time."""
+
+from base64 import urlsafe_b64encode
+
+from harness.conformance import Including, Reply, case
+from harness.session import BrokerSession, Exchange
+from harness.wire import RequestCode, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+ILLEGAL = ResponseCode.ILLEGAL_OPERATION
+RECALLS = {"recallMessageEnable": "true"}
+LATER = 20
+"""Protocol seconds for which a message waits."""
+
+
+def moment(bk: BrokerSession) -> str:
+    """A time for which messages wait, ms since the epoch."""
+    return str(bk.broker_time() // 1000 * 1000 + LATER * 1000)
+
+
+def waiting(bk: BrokerSession, topic: str, at: str, body: bytes = b"late", key: str = "") -> tuple[str, str]:
+    """Sends a message that waits. Returns its unique key and its handle."""
+    key = key or bk.name("key")
+    said = {"TIMER_DELIVER_MS": at, "UNIQ_KEY": key}
+    sent = bk.send(topic, body, 1, properties=said) >> Reply(SUCCESS)
+    ext = (sent.command and sent.command.ext) or {}
+    return key, ext.get("recallHandle") or ""
+
+
+def handle(*words: str) -> str:
+    """A handle of these words."""
+    return urlsafe_b64encode(" ".join(words).encode()).decode()
+
+
+def recall(bk: BrokerSession, topic: str, handle: str | None) -> Exchange:
+    """RECALL_MESSAGE (370)."""
+    ext = {"producerGroup": "PG", "topic": topic, "recallHandle": handle}
+    return bk.call(RequestCode.RECALL_MESSAGE, ext)
+
+
+def told(key: str) -> Reply:
+    """Success, and the unique key of what was recalled."""
+    return Reply(SUCCESS, ext=Including({"msgId": key, "MSG_REGION": "DefaultRegion"}))
+
+
+@case(
+    kills=["recalls-delete-nothing", "recalls-delete-all", "recalls-delete-one", "recalls-do-not-say-what"],
+    clock=True,
+    setup=RECALLS,
+)
+def test_recalled_message_is_not_delivered(bk: BrokerSession) -> None:
+    topic, other, at = bk.topic(), bk.topic("other"), moment(bk)
+    waiting(bk, topic, at, b"first")
+    second, third = (waiting(bk, topic, at) for _ in range(2))
+    waiting(bk, other, at, b"other")
+    for key, handle_ in (second, third):
+        recall(bk, topic, handle_) >> told(key)
+    bk.advance(LATER + 3 + bk.jitter)
+    bk.pull(other, 1).bodies.eventually() >> Reply(SUCCESS, [b"other"])
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"first"])
+    bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["deletions-are-delivered"], clock=True, setup=RECALLS)
+def test_recalled_twice(bk: BrokerSession) -> None:
+    topic, at = bk.topic(), moment(bk)
+    key, given = waiting(bk, topic, at)
+    for _ in range(2):
+        recall(bk, topic, given) >> told(key)
+    unknown = bk.name("unknown")
+    recall(bk, topic, handle("v1", topic, bk.broker_name, at, unknown)) >> told(unknown)
+    bk.advance(LATER + 3 + bk.jitter)
+    for queue in (0, 1):
+        bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["deletions-are-forgotten"], clock=True, own_server=True, setup=RECALLS)
+def test_recall_survives_a_restart(bk: BrokerSession) -> None:
+    topic, at = bk.topic(), moment(bk)
+    key, given = waiting(bk, topic, at, b"recalled")
+    waiting(bk, topic, at, b"kept")
+    recall(bk, topic, given) >> told(key)
+    bk.restart()
+    bk.advance(LATER + 3 + bk.jitter)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"kept"])
+
+
+@case(kills=["recalls-are-always-enabled"])
+def test_refused_by_default(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    _, given = waiting(bk, topic, moment(bk))
+    remark = "recall failed, operation is forbidden"
+    ext = Including({"MSG_REGION": "DefaultRegion"})
+    recall(bk, topic, given) >> Reply(ResponseCode.NO_PERMISSION, remark=remark, ext=ext)
+
+
+@case(kills=["any-handle-is-one"], setup=RECALLS)
+def test_handle_that_is_none_is_refused(bk: BrokerSession) -> None:
+    topic, at = bk.topic(), moment(bk)
+    of_a_later_form = handle("v2", topic, bk.broker_name, at, "key")
+    without_a_key = handle("v1", topic, bk.broker_name, at)
+    for wrong in (None, "%%%", of_a_later_form, without_a_key):
+        recall(bk, topic, wrong) >> Reply(ILLEGAL, remark="recall handle is invalid")
+
+
+@case(kills=["handles-of-any-topic", "handles-of-any-broker", "handles-of-any-time"], setup=RECALLS)
+def test_handle_that_does_not_fit_is_refused(bk: BrokerSession) -> None:
+    topic, other, name, now = bk.topic(), bk.topic("other"), bk.broker_name, bk.broker_time()
+    at = str(now + 60_000)
+    remark = "recall failed, topic not match"
+    recall(bk, other, handle("v1", topic, name, at, "k")) >> Reply(ILLEGAL, remark=remark)
+    remark = "recall failed, broker service not available"
+    recall(bk, topic, handle("v1", topic, f"{name}-2", at, "k")) >> Reply(ILLEGAL, remark=remark)
+    for time in (str(now - 1000), str(now + 259_300_000), "soon"):
+        refused = Reply(ILLEGAL, remark="recall failed, timestamp invalid")
+        recall(bk, topic, handle("v1", topic, name, time, "k")) >> refused
+
+
+@case(kills=["recalls-of-any-topic"], setup=RECALLS)
+def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    given = handle("v1", topic, bk.broker_name, moment(bk), "k")
+    remark = f"recall failed, the topic[{topic}] not exist"
+    recall(bk, topic, given) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
+
+
+@case(kills=["recalls-whatever-may-be-written"], own_server=True, setup=RECALLS)
+def test_broker_that_takes_no_messages_refuses(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    key, given = waiting(bk, topic, str(bk.broker_time() + 3_600_000))
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    recall(bk, topic, given) >> told(key)
+    bk.update_config({"allowRecallWhenBrokerNotWriteable": "false"}) >> Reply(SUCCESS)
+    remark = "recall failed, broker service not available"
+    recall(bk, topic, given) >> Reply(ResponseCode.SERVICE_NOT_AVAILABLE, remark=remark)
+    bk.update_config({"brokerPermission": "6"}) >> Reply(SUCCESS)
+    recall(bk, topic, given) >> told(key)

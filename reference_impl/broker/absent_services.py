@@ -1,0 +1,104 @@
+"""Requests about services that this Broker does not have, answered as Apache's without them (5.x).
+
+These are RocksDB (354, 355, 200056), the controller (1007, 1008), and users with their rights (3001 to 3010).
+
+Source: AdminBrokerProcessor of rocketmq-all-5.3.3.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.fastjson import document
+from reference_impl.remoting import fields
+from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import answers
+
+from .part import Part
+
+_IN_PROGRESS: Final = 2
+_TABLES: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
+_NO_USERS: Final = "An system error occurred, please try again later."
+_NO_USER: Final = "The username is blank"
+_NO_PROVIDER: Final = "The authenticationMetadataProvider is not configured."
+
+
+class AbsentServices(Part):
+    """Says that there is none, each in its own way."""
+
+    # -- RocksDB ---------------------------------------------------------------------------------------------
+
+    @answers(RequestCode.CHECK_ROCKSDB_CQ_WRITE_PROGRESS, v5=True)
+    def check_queues(self, command: Command, connection: int, now: int) -> Reply:
+        """What comes of it goes to a log."""
+        return Reply(ResponseCode.SUCCESS, body=document({"checkStatus": _IN_PROGRESS}))
+
+    @answers(RequestCode.EXPORT_ROCKSDB_CONFIG_TO_JSON, v5=True)
+    def export_tables(self, command: Command, connection: int, now: int) -> Reply:
+        """Tables that are written as JSON in any case need no export."""
+        named = fields.text(command.ext, "configType")
+        if named is None:
+            raise RefusedError("the custom field <configType> is null")
+        for name in filter(None, named.split(";")):
+            if name.lower() not in _TABLES:
+                raise RefusedError(f"Unknown config type: {name}")
+        return Reply(ResponseCode.SUCCESS, remark="export done.")
+
+    @answers(RequestCode.POP_ROLLBACK, v5=True)
+    def pops_to_files(self, command: Command, connection: int, now: int) -> Reply:
+        """They are there."""
+        return Reply(ResponseCode.SUCCESS)
+
+    # -- the controller --------------------------------------------------------------------------------------
+
+    @answers(RequestCode.GET_BROKER_EPOCH_CACHE, v5=True)
+    def epochs(self, command: Command, connection: int, now: int) -> Reply:
+        return Reply(ResponseCode.SYSTEM_ERROR, remark="this request only for controllerMode ")
+
+    @answers(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, v5=True)
+    def role_changed(self, command: Command, connection: int, now: int) -> Reply:
+        """Only who has a controller obeys it."""
+        return Reply(ResponseCode.SUCCESS)
+
+    # -- users and their rights ------------------------------------------------------------------------------
+
+    @answers(RequestCode.AUTH_CREATE_USER, v5=True)
+    @answers(RequestCode.AUTH_UPDATE_USER, v5=True)
+    @answers(RequestCode.AUTH_GET_USER, v5=True)
+    def user(self, command: Command, connection: int, now: int) -> Reply:
+        if not fields.text(command.ext, "username"):
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=_NO_USER)
+        return self.no_users()
+
+    @answers(RequestCode.AUTH_DELETE_USER, v5=True)
+    def delete_user(self, command: Command, connection: int, now: int) -> Reply:
+        if not fields.text(command.ext, "username"):
+            return Reply(ResponseCode.NO_PERMISSION, remark="username can not be blank")
+        return self.no_users()
+
+    @answers(RequestCode.AUTH_LIST_USER, v5=True)
+    def users(self, command: Command, connection: int, now: int) -> Reply:
+        return self.no_users()
+
+    @answers(RequestCode.AUTH_CREATE_ACL, v5=True)
+    @answers(RequestCode.AUTH_UPDATE_ACL, v5=True)
+    def rights(self, command: Command, connection: int, now: int) -> Reply:
+        if not command.body:
+            raise RefusedError("The body of acl is null")
+        return self.no_users()
+
+    @answers(RequestCode.AUTH_DELETE_ACL, v5=True)
+    def delete_rights(self, command: Command, connection: int, now: int) -> Reply:
+        if not fields.text(command.ext, "subject"):
+            return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
+        return self.no_users()
+
+    @answers(RequestCode.AUTH_GET_ACL, v5=True)
+    @answers(RequestCode.AUTH_LIST_ACL, v5=True)
+    def show_rights(self, command: Command, connection: int, now: int) -> Reply:
+        raise RefusedError(_NO_PROVIDER)
+
+    def no_users(self) -> Reply:
+        """The refusal of what needs a table of users."""
+        return Reply(ResponseCode.SYSTEM_ERROR, remark=_NO_USERS)

@@ -1,0 +1,40 @@
+"""Faults of looking at what could be popped."""
+
+from harness.wire import ResponseCode
+from reference_impl.broker.pop_peeking import PopPeeking
+from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.remoting.reply import Reply
+
+
+@mutant(PopPeeking.start, "What was looked at is consumed.", V5)
+def peeks_take(original, self, group, topic, queue_id):
+    start = original(self, group, topic, queue_id)
+    self.broker.offsets.commit(group, topic, queue_id, self.broker.store.max_offset(topic, queue_id), 0)
+    return start
+
+
+@mutant(PopPeeking.start, "A group looks at its queues from the beginning.", V5)
+def peeks_begin_anew(original, self, group, topic, queue_id):
+    return self.broker.store.min_offset(topic, queue_id)
+
+
+@mutant(PopPeeking.seen, "A look shows all that there is.", V5)
+def peeks_of_any_number(original, self, topic, queue_id, start, most):
+    return original(self, topic, queue_id, start, 1 << 10)
+
+
+@mutant(PopPeeking.places, "A look at all queues is one at the first.", V5)
+def peeks_of_one_queue(original, self, group, topic, queue_id):
+    return original(self, group, topic, max(queue_id, 0))
+
+
+@after(PopPeeking.peek, "A look that finds nothing succeeds.", V5)
+def peeks_find_nothing_with_success(reply):
+    if reply.code == ResponseCode.PULL_NOT_FOUND:
+        reply.code = ResponseCode.SUCCESS
+
+
+@after(PopPeeking.peek, "A look at what is not there finds nothing.", V5)
+def peeks_of_any_place(reply):
+    found = reply.code in (ResponseCode.SUCCESS, ResponseCode.PULL_NOT_FOUND)
+    return reply if found else Reply(ResponseCode.PULL_NOT_FOUND, ext=reply.ext)
