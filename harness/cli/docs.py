@@ -8,6 +8,7 @@ from pathlib import Path
 
 import harness.wire
 from harness.catalogue import ROLES, catalogue, messages, newest_profile, specs_directory, usage
+from harness.catalogue.codes import request_codes
 from harness.catalogue.copies import copies
 from harness.catalogue.examples import all_examples, examples, path_of
 from harness.catalogue.explanations import algorithms, concepts
@@ -51,6 +52,7 @@ def run(options: argparse.Namespace) -> int:
             messages(),
             catalogue(),
             list(copies().values()),
+            request_codes(),
             {role: field_table(role) for role in ROLES},
             all_examples(),
         ),

@@ -23,10 +23,12 @@ from harness.catalogue import (
     newest_profile,
     usage,
 )
+from harness.catalogue.codes import RequestCodes
 from harness.catalogue.copies import Copy
 from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
+from harness.report.docs_codes import codes_page
 from harness.report.docs_copies import copies_page
 from harness.report.docs_examples import example_text
 from harness.report.docs_markup import page, profiles_text, table
@@ -38,10 +40,11 @@ from harness.report.templating import filled
 from harness.wire import FLAG_RESPONSE, Command, Serialization, encode
 from harness.wire.bodies import DataVersion, RegisterBody, TopicConfig
 
-FRAME, MESSAGES, BROKER_MESSAGES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
+FRAME, MESSAGES, BROKER_MESSAGES, CODES, BODIES, COPIES, SETTINGS, DIFFERENCES = (
     "frame.md",
     "messages.md",
     "broker-requests.md",
+    "broker-codes.md",
     "bodies.md",
     "copies.md",
     "settings.md",
@@ -56,6 +59,7 @@ PAGES = {
     FRAME: ("The frame", "byte layouts, header members, flags, three examples in hex"),
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
     BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
+    CODES: ("Codes and Brokers", "every request code of Apache, and what a Broker does with it"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
     "algorithms.md": (
         "What a NameServer does, step by step",
@@ -91,6 +95,7 @@ def message_pages(
     messages: Messages,
     catalogue: Catalogue,
     copies: Sequence[Copy],
+    codes: RequestCodes,
     unusual: Mapping[Role, FieldTable],
     examples: Mapping[Role, Examples],
 ) -> dict[str, str]:
@@ -102,6 +107,7 @@ def message_pages(
         FRAME: _frame(messages, profiles, layouts, layout),
         MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue, examples["nameserver"]),
         BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue, examples["broker"]),
+        CODES: codes_page(codes, messages.messages, catalogue, PAGES, _place_of),
         BODIES: _bodies(messages, profiles, layouts, layout),
         COPIES: copies_page(copies, PAGES),
         **{UNUSUAL[role]: _unusual(role, asked, messages) for role, asked in unusual.items()},

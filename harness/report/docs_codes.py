@@ -1,0 +1,57 @@
+"""All request codes and what a Broker does with each, rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from harness.catalogue import Catalogue, Message
+from harness.catalogue.codes import RequestCodes
+from harness.catalogue.mentioned import named_requests
+from harness.report.docs_markup import page, profiles_text
+from harness.report.md import anchor, code, plain
+
+MISSING = "Apache's Broker answers it; the catalogue has no request of it yet."
+
+
+def codes_page(
+    codes: RequestCodes,
+    messages: Sequence[Message],
+    catalogue: Catalogue,
+    pages: Mapping[str, tuple[str, str]],
+    link: Callable[[Message], str],
+) -> str:
+    """The page of `specs/codes.yaml`. `link` leads to where a request is described."""
+    known = {one.code: one for one in messages}
+    lines = [profile.name for profile in catalogue.profiles]
+    rows = []
+    for number, name in sorted(codes.codes.items()):
+        message = known.get(number)
+        shown = code(name) if message is None else f"[{code(name)}]({link(message)})"
+        does, since, ids = codes.why(number) or MISSING, "", ""
+        if message is not None and message.role == "nameserver":
+            does = "Does not serve it: NameServers do."
+        elif message is not None:
+            does = _does(message)
+            since, ids = profiles_text(message.profiles, lines), _statements(message, catalogue)
+        rows.append([str(number), shown, plain(does), since, ids])
+    return page("codes", pages=pages, rows=rows, release=codes.release)
+
+
+def _does(message: Message) -> str:
+    if message.sent:
+        return "sends it"
+    return "serves it" if not message.codes or 0 in message.codes else "refuses it, without the service"
+
+
+def _statements(message: Message, catalogue: Catalogue) -> str:
+    """The statement that an ordinary request of it proves, and how many others name it."""
+    named = {
+        one.id
+        for one in catalogue.statements
+        if one.id.startswith("bk.") and message.code in named_requests(one, "broker")
+    }
+    more = f"{len(named - {message.owner})} more" if named - {message.owner} else ""
+    if message.owner is None:
+        return more
+    owner = f"[{code(message.owner)}](broker-{message.owner.split('.')[1]}.md#{anchor(message.owner)})"
+    return f"{owner} and {more}" if more else owner
