@@ -15,6 +15,7 @@ def run(options: argparse.Namespace) -> int:
             return serve.run_broker(
                 profile=reference_line("broker", options.profile),
                 host=options.host,
+                advertise=options.advertise,
                 port=options.port,
                 config_file=options.config,
                 store=options.store,
@@ -28,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
                     nameservers=options.nameservers, masters=options.masters, slaves=options.slaves
                 ),
                 host=options.host,
+                advertise=options.advertise,
                 port=options.port,
                 config_file=options.config,
                 store=options.store,

@@ -12,6 +12,7 @@
 
 import asyncio
 import contextlib
+import ipaddress
 import os
 import random
 import socket
@@ -54,6 +55,7 @@ def run_broker(
     *,
     profile: str = "5.3",
     host: str | None = None,
+    advertise: str | None = None,
     port: int | None = None,
     config_file: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
@@ -62,13 +64,20 @@ def run_broker(
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4). A second signal hurries the stop.
 
-    `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `port`, `store` (a directory)
-    and `nameservers` ("host:port;host:port") go before it; port 0 is any free one. `print_config` (-p) prints
-    the settings and returns. When the ports are open, one line with the address goes to standard output.
+    `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `advertise` (the IP address
+    that clients and slaves are given), `port`, `store` (a directory) and `nameservers` ("host:port;host:port")
+    go before it; port 0 is any free one. `print_config` (-p) prints the settings and returns. When the ports
+    are open, one line with the address goes to standard output.
     """
     try:
         settings = broker_settings(
-            profile, config_file, host=host, port=port, store=store, nameservers=nameservers
+            profile,
+            config_file,
+            host=host,
+            advertise=advertise,
+            port=port,
+            store=store,
+            nameservers=nameservers,
         )
     except StartError as error:
         complain(f"broker: {error}")
@@ -160,11 +169,15 @@ def broker_settings(
     config_file: str | os.PathLike[str] | None = None,
     *,
     host: str | None = None,
+    advertise: str | None = None,
     port: int | None = None,
     store: str | os.PathLike[str] | None = None,
     nameservers: str | None = None,
 ) -> Config:
-    """The settings of a file, with what is given here before them. Raises StartError."""
+    """The settings of a file, with what is given here before them; a warning for each that is.
+
+    Where neither says what clients are given, it is the address to listen on. Raises StartError.
+    """
     if profile not in PARTS:
         raise StartError(f"unknown profile {profile!r}; use one of {', '.join(PARTS)}", EXIT_CONFIGURATION)
     config = Config()
@@ -175,13 +188,16 @@ def broker_settings(
             complain(f"broker: no effect in {config_file}: {', '.join(unknown)}")
     changes: dict[str, Any] = {
         "bind_address": host,
+        "broker_ip1": advertise,
+        "broker_ip2": advertise,
         "listen_port": port,
         "store_path_root_dir": None if store is None else os.fspath(store),
         "namesrv_addr": nameservers,
         "rocketmq_home": config.rocketmq_home or os.environ.get("ROCKETMQ_HOME", ""),
     }
     given = {name: value for name, value in changes.items() if value is not None}
-    config = msgspec.structs.replace(config, **given)
+    warn_of("broker", config, given, config_file)
+    config = _reachable(msgspec.structs.replace(config, **given), advertise)
     try:
         config.check()
     except ConfigError as error:
@@ -190,6 +206,37 @@ def broker_settings(
         raise StartError(
             f"port {config.listen_port}: expected 0, or a number from 3 to 65535 (two below is the VIP port)",
             EXIT_CONFIGURATION,
+        )
+    return config
+
+
+def warn_of(
+    server: str, config: Config, changes: dict[str, Any], config_file: str | os.PathLike[str] | None
+) -> None:
+    """Says which settings of the file have no effect, because something else goes before them."""
+    for field in Config.settings():
+        key = field.encode_name
+        if key in config.file and field.name in changes:
+            old, new = getattr(config, field.name), changes[field.name]
+            if old != new:
+                complain(f"{server}: {key}={shown(old)} in {config_file} has no effect: it is {shown(new)}")
+
+
+def _reachable(config: Config, advertised: str | None) -> Config:
+    """The settings with an address for clients and slaves, unless one was said."""
+    listening = config.bind_address.strip("[]")
+    unsaid = {"brokerIP1": "broker_ip1", "brokerIP2": "broker_ip2"}
+    fields = [name for key, name in unsaid.items() if advertised is None and key not in config.file]
+    try:
+        everywhere = ipaddress.ip_address(listening).is_unspecified
+    except ValueError:  # a name, which cannot be part of the id of a message
+        return config
+    if not everywhere:
+        return msgspec.structs.replace(config, **dict.fromkeys(fields, config.bind_address))
+    if "broker_ip1" in fields:
+        complain(
+            f"broker: listens on {config.bind_address} and gives clients {config.broker_ip1}, which leads to "
+            "their own machine; name its address with --advertise, or brokerIP1 in the file of -c"
         )
     return config
 

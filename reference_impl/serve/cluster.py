@@ -23,6 +23,7 @@ from reference_impl.nameserver import Config as NameServerConfig
 from reference_impl.nameserver import Endpoint as NameServerEndpoint
 
 from .broker import broker_settings
+from .broker import broker_settings, serve_broker, warn_of
 from .looping import run_until_signal
 from .ports import Ports
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
@@ -32,6 +33,9 @@ from .server import Server
 _READY_WITHIN = 15.0
 _LOOK_EVERY = 0.01
 _MOST = 26
+_OWN = ("broker_name", "broker_id", "broker_role", "namesrv_addr", "store_path_root_dir")
+"""Settings that each Broker of a cluster gets from the cluster."""
+_SAID_BY_CLUSTER = "what the cluster says"
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
@@ -142,20 +146,23 @@ def run_cluster(
     profile: str = "5.3",
     size: Size,
     host: str | None = None,
+    advertise: str | None = None,
     port: int = 9876,
     config_file: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
 
-    `port` is that of the first NameServer, 0 any free one; all others take free ones, and with `store` the
-    same ones after every start. `config_file` holds settings of Brokers, under Apache's names. Without
+    `port` is that of the first NameServer, 0 any free one; `listenPort` in `config_file` is that of the first
+    Broker; all others take free ones, and with `store` the same ones after every start. `config_file` holds
+    settings of Brokers, under Apache's names; `advertise` is the IP address that clients are given. Without
     `store` everything is in memory. When all is ready, a line for each server goes to standard output, and
     last `ready` with what to give to clients.
     """
     try:
         size.check()
-        settings = broker_settings(profile, config_file, host=host, port=0)
+        settings = broker_settings(profile, config_file, host=host, advertise=advertise)
+        warn_of("cluster", settings, dict.fromkeys(_OWN, _SAID_BY_CLUSTER), config_file)
         if not 0 <= port <= 65_535:
             raise StartError(f"port {port}: expected a number from 0 to 65535", EXIT_CONFIGURATION)
     except StartError as error:
@@ -169,7 +176,8 @@ def run_cluster(
             config = broker.endpoint.broker.config
             number = config.broker_id
             say(f"broker {profile} {config.broker_name}, {broker.role} {number}, on {broker.address}")
-        say(f"ready: namesrvAddr={cluster.namesrv}")
+        given = [_at(advertise, nameserver.address) for nameserver in cluster.nameservers]
+        say(f"ready: namesrvAddr={';'.join(given)}")
 
     return run_until_signal(
         "cluster",
@@ -285,6 +293,7 @@ def _role_of_masters(settings: BrokerConfig) -> str:
 def _brokers(
     size: Size, settings: BrokerConfig, nameservers: str, ports: Ports, store: Path | None
 ) -> Iterator[tuple[str, BrokerConfig]]:
+    first = True
     for letter in ascii_lowercase[: size.masters]:
         for number in range(size.slaves + 1):
             config = msgspec.structs.replace(
@@ -296,13 +305,18 @@ def _brokers(
                 ha_master_address="",
                 broker_ip1=reachable(settings.bind_address),
                 broker_ip2=reachable(settings.bind_address),
+                broker_role="SLAVE" if number else "ASYNC_MASTER",
                 namesrv_addr=nameservers,
             )
             name = _broker_name(config)
             directory = "" if store is None else str(store / name)
+            said = settings.listen_port if "listenPort" in settings.file and first else 0
+            first = False
             yield (
                 name,
-                msgspec.structs.replace(config, listen_port=ports.of(name), store_path_root_dir=directory),
+                msgspec.structs.replace(
+                    config, listen_port=said or ports.of(name), store_path_root_dir=directory
+                ),
             )
 
 
@@ -312,3 +326,13 @@ def _nameserver_name(number: int) -> str:
 
 def _broker_name(config: BrokerConfig) -> str:
     return f"{config.broker_name}-{config.broker_id}"
+
+
+def _at(advertised: str | None, address: str) -> str:
+    """An address as clients are given it."""
+    return address if advertised is None else f"{advertised}:{address.rpartition(':')[2]}"
+
+
+def _reachable(host: str) -> str:
+    """An address at which one that listens there is found on this machine."""
+    return "127.0.0.1" if host in ("0.0.0.0", "::", "") else host

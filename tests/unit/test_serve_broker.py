@@ -225,6 +225,47 @@ def test_settings_without_effect_are_named(start: Start, tmp_path: Path) -> None
     assert process.stop() == (0, f"broker: no effect in {settings}: sendMessageThreadPoolNums\n")
 
 
+def test_settings_of_the_file_that_something_goes_before_are_named(start: Start, tmp_path: Path) -> None:
+    settings = tmp_path / "broker.conf"
+    settings.write_text("listenPort=10911\nbrokerIP1=192.0.2.1\nnamesrvAddr=a:1\n")
+    process = start(broker(config_file=str(settings), advertise="192.0.2.7", nameservers="a:1"))
+    expected = {
+        f"broker: brokerIP1=192.0.2.1 in {settings} has no effect: it is 192.0.2.7",
+        f"broker: listenPort=10911 in {settings} has no effect: it is 0",
+    }
+    assert set(process.stop()[1].splitlines()) == expected
+
+
+def test_clients_are_given_the_address_that_is_advertised(start: Start, tmp_path: Path) -> None:
+    settings = tmp_path / "broker.conf"
+    settings.write_text("brokerName=mine\n")
+    given = f"host='0.0.0.0', advertise='192.0.2.7', port=0, config_file={str(settings)!r}"
+    process = start(f"run_cluster(size=Size(), {given})")
+    address, _, port = process.said[-1].partition("namesrvAddr=")[2].partition(":")
+    assert address == "192.0.2.7"
+    table = ClusterInfo.decode(Client(int(port)).ask(106).body).broker_addr_table
+    assert table["broker-a"].broker_addrs[0].startswith("192.0.2.7:")
+    remark = f"cluster: brokerName=mine in {settings} has no effect: it is what the cluster says\n"
+    assert process.stop() == (0, remark)
+
+
+def test_who_listens_everywhere_without_an_address_for_clients_is_warned(start: Start) -> None:
+    status, errors = start(broker(host="0.0.0.0")).stop()
+    assert status == 0
+    assert "--advertise" in errors
+
+
+def test_the_first_broker_of_a_cluster_has_the_port_of_the_file(start: Start, tmp_path: Path) -> None:
+    settings = tmp_path / "broker.conf"
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    settings.write_text(f"listenPort={port}\n")
+    process = start(f"run_cluster(size=Size(masters=2), port=0, config_file={str(settings)!r})")
+    table = ClusterInfo.decode(Client(nameserver_of(process)).ask(106).body).broker_addr_table
+    assert table["broker-a"].broker_addrs[0] == f"127.0.0.1:{port}"
+    assert table["broker-b"].broker_addrs[0] != f"127.0.0.1:{port}"
+
+
 def test_a_clean_stop_unregisters(start: Start, tmp_path: Path) -> None:
     names = start(cluster())
     addresses = f"127.0.0.1:{nameserver_of(names)}"

@@ -44,6 +44,15 @@ def _host(parser: Parser) -> None:
     )
 
 
+def _advertise(parser: Parser) -> None:
+    parser.add_argument(
+        "--advertise",
+        metavar="IP",
+        help="IP address that clients are given, of a container or a machine that is reached from outside "
+        "(brokerIP1 of the file, or the address to listen on)",
+    )
+
+
 def _configured(parser: Parser, what: str) -> None:
     parser.add_argument("-c", "--config", "--configFile", type=Path, metavar="FILE", help=what)
     parser.add_argument(
@@ -66,6 +75,7 @@ def _nameserver(parser: Parser) -> None:
 
 def _broker(parser: Parser) -> None:
     _host(parser)
+    _advertise(parser)
     parser.add_argument(
         "--port", type=port, metavar="N", help="port to listen on, as well as N-2; 0 for free ones (10911)"
     )
@@ -86,6 +96,7 @@ def _cluster(parser: Parser) -> None:
             f"--{name}", type=amount, default=default, metavar="N", help=f"how many {what} ({default})"
         )
     _host(parser)
+    _advertise(parser)
     parser.add_argument(
         "--port",
         type=port,
@@ -93,5 +104,11 @@ def _cluster(parser: Parser) -> None:
         metavar="N",
         help="port of the first NameServer, 0 for any free one (9876); all others take free ones",
     )
-    parser.add_argument("-c", "--config", type=Path, metavar="FILE", help="settings of the Brokers")
+    parser.add_argument(
+        "-c",
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="settings of the Brokers; listenPort is the port of the first one",
+    )
     parser.add_argument("--store", type=Path, metavar="DIR", help="directory for all data (in memory)")
