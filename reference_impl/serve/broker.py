@@ -65,7 +65,7 @@ def run_broker(
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4). A second signal hurries the stop.
 
     `config_file` is a Java `.properties` file with Apache's names (-c). `host`, `advertise` (the IP address
-    that clients and slaves are given), `port`, `store` (a directory) and `nameservers` ("host:port;host:port")
+    that clients and slaves are given), `port`, `store` (a directory), `nameservers` (host:port;host:port)
     go before it; port 0 is any free one. `print_config` (-p) prints the settings and returns. When the ports
     are open, one line with the address goes to standard output.
     """
