@@ -407,6 +407,10 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.EXCHANGE_BROKER_HA_INFO: RequestForm(
         role="broker", fields=("masterHaAddress", "masterFlushOffset", "masterAddress")
     ),
+    RequestCode.GET_BROKER_HA_STATUS: RequestForm(
+        role="broker", read_only=True, response_body="HARuntimeInfo"
+    ),
+    RequestCode.RESET_MASTER_FLUSH_OFFSET: RequestForm(role="broker", fields=("masterFlushOffset",)),
     RequestCode.GET_BROKER_EPOCH_CACHE: RequestForm(role="broker", read_only=True),
     RequestCode.NOTIFY_BROKER_ROLE_CHANGED: RequestForm(
         role="broker", fields=("masterAddress", "masterEpoch", "syncStateSetEpoch", "masterBrokerId")

@@ -22,8 +22,7 @@ from reference_impl.broker import Endpoint as BrokerEndpoint
 from reference_impl.nameserver import Config as NameServerConfig
 from reference_impl.nameserver import Endpoint as NameServerEndpoint
 
-from .broker import broker_settings
-from .broker import broker_settings, serve_broker, warn_of
+from .broker import broker_settings, warn_of
 from .looping import run_until_signal
 from .ports import Ports
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
@@ -33,7 +32,7 @@ from .server import Server
 _READY_WITHIN = 15.0
 _LOOK_EVERY = 0.01
 _MOST = 26
-_OWN = ("broker_name", "broker_id", "broker_role", "namesrv_addr", "store_path_root_dir")
+_OWN = ("broker_name", "broker_id", "namesrv_addr", "store_path_root_dir")
 """Settings that each Broker of a cluster gets from the cluster."""
 _SAID_BY_CLUSTER = "what the cluster says"
 
@@ -303,9 +302,7 @@ def _brokers(
                 broker_role="SLAVE" if number else _role_of_masters(settings),
                 ha_listen_port=0,
                 ha_master_address="",
-                broker_ip1=reachable(settings.bind_address),
                 broker_ip2=reachable(settings.bind_address),
-                broker_role="SLAVE" if number else "ASYNC_MASTER",
                 namesrv_addr=nameservers,
             )
             name = _broker_name(config)
@@ -331,8 +328,3 @@ def _broker_name(config: BrokerConfig) -> str:
 def _at(advertised: str | None, address: str) -> str:
     """An address as clients are given it."""
     return address if advertised is None else f"{advertised}:{address.rpartition(':')[2]}"
-
-
-def _reachable(host: str) -> str:
-    """An address at which one that listens there is found on this machine."""
-    return "127.0.0.1" if host in ("0.0.0.0", "::", "") else host

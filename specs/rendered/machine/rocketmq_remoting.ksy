@@ -309,6 +309,8 @@ enums:
     904: broker_heartbeat
     905: notify_min_broker_id_change
     906: exchange_broker_ha_info
+    907: get_broker_ha_status
+    908: reset_master_flush_offset
     1007: get_broker_epoch_cache
     1008: notify_broker_role_changed
     2001: update_cold_data_flow_ctr_config

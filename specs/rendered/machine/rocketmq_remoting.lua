@@ -130,6 +130,8 @@ local REQUESTS = {
   [904] = { name = "BROKER_HEARTBEAT", request_body = "", response_body = "" },
   [905] = { name = "NOTIFY_MIN_BROKER_ID_CHANGE", request_body = "", response_body = "" },
   [906] = { name = "EXCHANGE_BROKER_HA_INFO", request_body = "", response_body = "" },
+  [907] = { name = "GET_BROKER_HA_STATUS", request_body = "", response_body = "HARuntimeInfo" },
+  [908] = { name = "RESET_MASTER_FLUSH_OFFSET", request_body = "", response_body = "" },
   [1007] = { name = "GET_BROKER_EPOCH_CACHE", request_body = "", response_body = "" },
   [1008] = { name = "NOTIFY_BROKER_ROLE_CHANGED", request_body = "", response_body = "" },
   [2001] = { name = "UPDATE_COLD_DATA_FLOW_CTR_CONFIG", request_body = "properties", response_body = "" },
