@@ -6,8 +6,8 @@ from harness.catalogue import messages
 from harness.catalogue.codes import request_codes
 from reference_impl.broker.parts import PARTS
 
-MISSING = {513, 907, 908}
-"""Static topics, and what tools ask about replication: the catalogue says nothing of what Apache answers."""
+MISSING = {513}
+"""Static topics: the catalogue says nothing of what Apache answers."""
 
 
 def served() -> set[int]:
