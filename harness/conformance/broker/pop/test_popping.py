@@ -7,7 +7,7 @@ from harness.session import BrokerSession
 from harness.wire import RequestCode
 
 OLD = {**EXPIRING, "mappedFileSizeCommitLog": "4096"}
-"""A file of the log holds one message of these cases."""
+"""A file of the log holds two messages of these cases."""
 
 
 @case(kills=["popped-is-not-hidden", "pops-give-nothing"])
@@ -108,9 +108,9 @@ def test_begins_with_the_first_message_that_is_left(bk: BrokerSession) -> None:
     bk.pop(topic, group, 1) >> NOTHING
     bk.commit_offset(group, topic, 1, 0) >> Reply(SUCCESS)
     for number in range(6):
-        bk.send(topic, b"%d" % number * 3000, 1) >> Reply(SUCCESS)
+        bk.send(topic, b"%d" % number * 1500, 1) >> Reply(SUCCESS)
     bk.advance(120 + bk.jitter)
-    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 5))).value
+    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 4))).value
     bk.pop(topic, group, 1).offsets >> Reply(SUCCESS, list(range(low, 6)))
     bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 6)
     said = Including({"startOffsetInfo": f"0 1 {low}", "restNum": "0"})
