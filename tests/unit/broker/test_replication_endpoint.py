@@ -6,10 +6,10 @@ import struct
 
 import pytest
 
-from harness.wire import Command, encode
+from harness.wire import FLAG_RESPONSE, Command, encode
 from reference_impl.broker import Config, Endpoint, build
 from reference_impl.broker.store import MemoryStorage
-from reference_impl.remoting.effects import Close, Dial, Send
+from reference_impl.remoting.effects import Ask, Close, Dial, Send
 
 from .driver import STARTED, FirstChoice
 from .store_samples import bodies
@@ -45,6 +45,17 @@ def test_a_slave_that_cannot_connect_tries_again() -> None:
     slave.tick(NOW)
     slave.dialled(None, NOW + 3_000)
     assert Dial("10.0.0.1:10912", 3_000) in slave.tick(NOW + 8_000)
+
+
+def test_a_slave_follows_the_answer_of_a_new_master() -> None:
+    slave = endpoint(broker_role="SLAVE", broker_id=1)
+    slave.broker.ha_membership.find_place_to_copy("10.0.0.1:10911")
+    (asked,) = [one for one in slave.work() if isinstance(one, Ask)]
+    answer = Command(
+        code=0, opaque=asked.number, flag=FLAG_RESPONSE, ext={"masterHaAddress": "10.0.0.1:10912"}
+    )
+    slave.answered(asked.number, encode(answer), NOW)
+    assert Dial("10.0.0.1:10912", 3_000) in slave.tick(NOW)
 
 
 def test_a_slave_that_was_made_a_master_takes_no_pushes() -> None:
