@@ -73,7 +73,8 @@ class Faults:
     ) -> Fault:
         """Requests are answered with the code `answer`, and are not carried out.
 
-        Finds: errors that are swallowed, attempts that are not repeated, and endless ones.
+        Finds: errors that are swallowed, attempts that are not repeated, and endless ones. Apache's Java
+        client sends again by itself after SYSTEM_BUSY in 5.3.3, not in 4.9.8.
         """
         action = Refuse(answer_code(answer), remark)
         return self._begin("refuse", action, which, {"answer": answer})

@@ -25,7 +25,7 @@ Begin = Callable[[RocketMQ, str], Fault]
 
 
 def refused(rocketmq: RocketMQ, run: str) -> Fault:
-    return rocketmq.fault.refuse(code="send", topic=TOPIC.format(run), times=2)
+    return rocketmq.fault.refuse("SERVICE_NOT_AVAILABLE", code="send", topic=TOPIC.format(run), times=2)
 
 
 def reset(rocketmq: RocketMQ, run: str) -> Fault:
