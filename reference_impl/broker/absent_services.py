@@ -21,6 +21,7 @@ _IN_PROGRESS: Final = 2
 _TABLES: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
 _NO_USERS: Final = "An system error occurred, please try again later."
 _NO_USER: Final = "The username is blank"
+_BLANK: Final = "username can not be blank"
 _NO_PROVIDER: Final = "The authenticationMetadataProvider is not configured."
 
 
@@ -41,7 +42,7 @@ class AbsentServices(Part):
         if named is None:
             raise RefusedError("the custom field <configType> is null")
         for name in filter(None, named.split(";")):
-            if name.lower() not in _TABLES:
+            if name.strip().lower() not in _TABLES:
                 raise RefusedError(f"Unknown config type: {name}")
         return Reply(ResponseCode.SUCCESS, remark="export done.")
 
@@ -65,16 +66,23 @@ class AbsentServices(Part):
 
     @answers(RequestCode.AUTH_CREATE_USER, v5=True)
     @answers(RequestCode.AUTH_UPDATE_USER, v5=True)
-    @answers(RequestCode.AUTH_GET_USER, v5=True)
     def user(self, command: Command, connection: int, now: int) -> Reply:
-        if not fields.text(command.ext, "username"):
+        """A name of blanks is refused later than one that is missing."""
+        name = fields.text(command.ext, "username")
+        if not name:
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=_NO_USER)
+        return self.no_users() if name.strip() else Reply(ResponseCode.NO_PERMISSION, remark=_BLANK)
+
+    @answers(RequestCode.AUTH_GET_USER, v5=True)
+    def one_user(self, command: Command, connection: int, now: int) -> Reply:
+        if not (fields.text(command.ext, "username") or "").strip():
             return Reply(ResponseCode.INVALID_PARAMETER, remark=_NO_USER)
         return self.no_users()
 
     @answers(RequestCode.AUTH_DELETE_USER, v5=True)
     def delete_user(self, command: Command, connection: int, now: int) -> Reply:
-        if not fields.text(command.ext, "username"):
-            return Reply(ResponseCode.NO_PERMISSION, remark="username can not be blank")
+        if not (fields.text(command.ext, "username") or "").strip():
+            return Reply(ResponseCode.NO_PERMISSION, remark=_BLANK)
         return self.no_users()
 
     @answers(RequestCode.AUTH_LIST_USER, v5=True)
@@ -90,7 +98,7 @@ class AbsentServices(Part):
 
     @answers(RequestCode.AUTH_DELETE_ACL, v5=True)
     def delete_rights(self, command: Command, connection: int, now: int) -> Reply:
-        if not fields.text(command.ext, "subject"):
+        if not (fields.text(command.ext, "subject") or "").startswith("User:"):
             return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
         return self.no_users()
 

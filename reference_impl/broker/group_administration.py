@@ -63,13 +63,13 @@ class GroupAdministration(Part):
     def forbid(self, command: Command, connection: int, now: int) -> Reply:
         """Keep what is forbidden to a group, and show it. No pull is refused for it, in Apache either."""
         ext = command.ext or {}
-        group, topic = required.text(ext, "group"), required.text(ext, "topic")
+        group, topic = required.text(ext, "group"), fields.text(ext, "topic")
         readable = fields.boolean(ext, "readable")
         if readable is not None:
-            self.broker.groups.forbid(group, topic, READ, not readable, now)
-        is_forbidden = self.broker.groups.forbidden.get(group, {}).get(topic, 0) & READ
+            self.broker.groups.forbid(group, required.text(ext, "topic"), READ, not readable, now)
+        is_forbidden = self.broker.groups.forbidden.get(group, {}).get(topic or "", 0) & READ
         told = {"group": group, "readable": not is_forbidden, "topic": topic}
-        return Reply(ResponseCode.SUCCESS, remark="", body=document(told))
+        return Reply(ResponseCode.SUCCESS, remark="", body=document(_known(told)))
 
     @answers(RequestCode.DELETE_SUBSCRIPTION_GROUP)
     def delete(self, command: Command, connection: int, now: int) -> Reply:

@@ -187,6 +187,15 @@ def test_offsets_go_on_behind_expired_files(bk: BrokerSession) -> None:
     bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])
 
 
+@case(kills=["deletion-of-files-is-refused"])
+def test_deletion_of_files_keeps_younger_ones(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"first", b"second"):
+        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_EXPIRED_COMMITLOG) >> Reply(SUCCESS)
+    bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"first", b"second"])
+
+
 @case(
     kills=["expired-files-stay-when-asked"],
     clock=True,

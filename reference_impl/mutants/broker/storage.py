@@ -5,7 +5,7 @@ from reference_impl.broker.retention import Retention
 from reference_impl.broker.store import Store
 from reference_impl.broker.store.recovery import messages_from
 from reference_impl.broker.topics import Topics
-from reference_impl.mutants.registry import after, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -132,6 +132,11 @@ def deleted_queues_come_back(original, self, topic):
     self.checkpoint()
 
 
-@mutant(Retention.delete_when_asked, "Files that have expired stay until their hour, whoever asks.")
+@mutant(Retention.delete_when_asked, "The server refuses to delete files that have expired.")
+def deletion_of_files_is_refused(original, self, command, connection, now):
+    return Reply(1)
+
+
+@mutant(Retention.delete_when_asked, "Files that have expired stay until their hour, whoever asks.", V5)
 def expired_files_stay_when_asked(original, self, command, connection, now):
     return Reply(0)

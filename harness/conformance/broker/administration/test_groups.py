@@ -292,7 +292,9 @@ def test_several_groups_are_created_at_once(bk: BrokerSession) -> None:
     bk.create_group(known, consumeFromMinEnable=False) >> Reply(SUCCESS)
     before = counter(bk)
     wanted = [{"groupName": known, "retryMaxTimes": 3}, {"groupName": new, "consumeEnable": False}]
-    bk.call(SEVERAL, None, document({"groupConfigList": wanted})) >> Reply(SUCCESS)
+    one, two = (document(group) for group in wanted)
+    body = b'{"groupConfigList":[' + one + b" " * 70_000 + b"," + two + b"]}"
+    bk.call(SEVERAL, None, body) >> Reply(SUCCESS)
     made = {
         known: Including({"retryMaxTimes": 3, "consumeEnable": True, "consumeFromMinEnable": True}),
         new: Including({"retryMaxTimes": 16, "consumeEnable": False}),

@@ -17,7 +17,8 @@ def limits(bk: BrokerSession) -> Exchange:
 @case(kills=["limits-are-kept-once", "limits-stay", "limits-of-any-word"])
 def test_limits_of_cold_reads_are_kept(bk: BrokerSession) -> None:
     one, two, three = (bk.group(hint) for hint in ("one", "two", "three"))
-    bk.call(COLD, None, f"{one}=5000000000\n{two}=7\n{three}=many\n".encode()) >> Reply(SUCCESS)
+    said = f"{one}=5000000000\n" + "\n" * 70_000 + f"{two}=7\n{three}=many\n"
+    bk.call(COLD, None, said.encode()) >> Reply(SUCCESS)
     defaults = {"cgColdReadThreshold": 3_145_728, "globalColdReadThreshold": 104_857_600}
     table = Including({one: 5_000_000_000, two: 7, three: ABSENT})
     limits(bk) >> Reply(SUCCESS, Including({**defaults, "configTable": table}))

@@ -42,14 +42,17 @@ def test_peek_of_all_queues(bk: BrokerSession) -> None:
 def test_peek_finds_nothing(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     nothing = Reply(ResponseCode.PULL_NOT_FOUND, remark="NO_MESSAGE_IN_QUEUE", ext=told(0))
-    peek(bk, topic, group, 1) >> nothing
+    for queue in (2, 3):
+        peek(bk, topic, group, queue) >> nothing
     peek(bk, topic, group, 0).bodies >> Reply(SUCCESS, [b"a"])
 
 
 @case(kills=["peeks-of-any-place"])
 def test_peek_of_what_is_not_there_is_refused(bk: BrokerSession) -> None:
     topic, closed, group = bk.topic(queues=4), bk.topic("closed", perm=2), bk.group()
-    peek(bk, bk.name("unknown"), group) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    for name in (bk.name("unknown"), f"{topic}ß"):
+        peek(bk, name, group) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    peek(bk, topic, f"{group}ß") >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     remark = f"the topic[{closed}] peeking message is forbidden"
     peek(bk, closed, group) >> Reply(NO_PERMISSION, remark=remark)
     peek(bk, topic, group, 4) >> Reply(ResponseCode.INVALID_PARAMETER)
