@@ -13,7 +13,7 @@ from wire_client import GROUP, Running, WireClient, found, wall
 from harness.testing import OptionError, RocketMQ
 from harness.testing.durations import milliseconds
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.bodies import TopicRoute
+from harness.wire.bodies import ClusterInfo, TopicRoute
 from harness.wire.fastjson import dumps
 
 COMMIT = 8
@@ -215,6 +215,43 @@ def test_slaves_take_over_what_masters_have() -> None:
         rocketmq.advance("2m")
         [topics] = [slave.ask(RequestCode.GET_ALL_TOPIC_CONFIG).body]
         assert b"made-by-a-send" in topics
+
+
+def brokers(namesrv: str) -> set[str]:
+    with WireClient(namesrv) as client:
+        info = ClusterInfo.decode(client.ask(RequestCode.GET_BROKER_CLUSTER_INFO).body)
+    return set(info.broker_addr_table)
+
+
+def test_a_broker_that_stands_still_loses_its_lease_and_comes_back() -> None:
+    with RocketMQ(masters=2) as rocketmq:
+        rocketmq.pause_broker("broker-b")
+        rocketmq.advance("90s")
+        assert brokers(rocketmq.namesrv) == {"broker-a", "broker-b"}
+        rocketmq.advance("1m")
+        assert brokers(rocketmq.namesrv) == {"broker-a"}
+        rocketmq.start_broker("broker-b")
+        rocketmq.advance("1m")
+        assert brokers(rocketmq.namesrv) == {"broker-a", "broker-b"}
+
+
+def test_a_nameserver_that_stands_still_does_not_hold_time_up() -> None:
+    with RocketMQ(nameservers=2) as rocketmq:
+        rocketmq.pause_nameserver(1)
+        before = rocketmq.now
+        rocketmq.advance("1h")
+        assert rocketmq.now - before >= timedelta(hours=1)
+        assert brokers(rocketmq.namesrv.split(";")[0]) == {"broker-a"}
+
+
+def test_a_slave_has_what_a_timer_brings() -> None:
+    with RocketMQ(slaves=1, topics={"T": 1}) as rocketmq:
+        rocketmq.send("T", "late", delay="2h")
+        rocketmq.advance("2h1s")
+        ends = rocketmq._call(
+            lambda cluster: [one.endpoint.broker.store.max_offset("T", 0) for one in cluster.brokers]
+        )
+    assert ends == [1, 1]
 
 
 # -- clients ------------------------------------------------------------------------------------------------
