@@ -24,17 +24,17 @@ TARGETS = [
     pytest.param("4.9", "apache:4.9.8?warp=10", 10, marks=pytest.mark.soak),
     ("5.3", "apache:5.3.3?warp=4", 4),
 ]
-SETTINGS = {"transactionTimeOut": "12000", "transactionCheckInterval": "3000"}
-"""A transaction is asked about 12 to 15 s after its begin."""
+SETTINGS = {"transactionTimeOut": "42000", "transactionCheckInterval": "3000"}
+"""A transaction is asked about 42 to 45 s after its begin; Apache's 5.3.3 was seen to take seconds more."""
 COMMIT = 8
-SECONDS = 75
+SECONDS = 95
 """More than the last event needs, in protocol time."""
 SLACK = 4
 """How many times as long Apache's Broker may take, on a busy machine."""
 RETRIES, POP_RETRIES = f"%RETRY%{GROUP}", f"%RETRY%{GROUP}_P"
 EXPECTED = {
-    "4.9": ["retry 1", "level 3", "committed", "level 4", "retry 2", "level 5"],
-    "5.3": ["retry 1", "level 3", "committed", "timer", "level 4", "retry 2", "popped again", "level 5"],
+    "4.9": ["retry 1", "level 3", "level 4", "retry 2", "committed", "level 5"],
+    "5.3": ["retry 1", "level 3", "timer", "level 4", "retry 2", "committed", "level 5", "popped again"],
 }
 
 
@@ -61,7 +61,7 @@ class Program:
         if self._v5:
             client.send("T", b"timer", TIMER_DELAY_SEC=20)
             client.send("P", b"popped again")
-            popped = client.answer(client.begin_pop("P", 0, invisible=45_000))
+            popped = client.answer(client.begin_pop("P", 0, invisible=75_000))
             assert len(found(popped)) == 1, popped
         self._give_back(first, level=2)
         self._held = client.begin_pull(RETRIES, 0, wait=15_000)
@@ -118,7 +118,7 @@ def test_the_order_is_that_of_apache_s_broker(line: str, apache: str, warp: int)
 
     def wait(looking: Program) -> None:
         end = time.monotonic() + SLACK * SECONDS / warp
-        while len(looking.events()) < len(ours) and time.monotonic() < end:
+        while len({*looking.events()}) < len(ours) and time.monotonic() < end:
             time.sleep(1)
 
     try:
@@ -136,4 +136,5 @@ def test_the_order_is_that_of_apache_s_broker(line: str, apache: str, warp: int)
         theirs = events(f"127.0.0.1:{broker.port}", v5=v5, pass_time=wait)
     finally:
         broker.stop()
-    assert theirs == ours
+    # Apache delivers again what is committed again: quirk.second-commit-delivers-again.
+    assert list(dict.fromkeys(theirs)) == ours
