@@ -69,8 +69,6 @@ class RocketMQ(View, ServerFaults):
         self._cluster = Cluster([], [])
         """Its servers are used in the loop alone: in what `_call` and `_wait_for` are given."""
         self._recorder = Recorder()
-        self._clock: Callable[[], int] | None = None
-        """ms since the epoch, of all servers; None: that of the machine."""
 
     # -- beginning and end -----------------------------------------------------------------------------------
 
@@ -113,8 +111,8 @@ class RocketMQ(View, ServerFaults):
 
     def reset(self) -> None:
         """Make everything as it was after the start: no messages, the topics and groups that were given at
-        the start, no connection of a client, no fault. Servers and ports stay; clients connect again by
-        themselves. Raises FaultNotMetError for a fault that was to be met and was not.
+        the start, no connection of a client, no fault, time at its own speed. Servers and ports stay; clients
+        connect again by themselves. Raises FaultNotMetError for a fault that was to be met and was not.
         """
         try:
             self.fault.end_all()
@@ -149,6 +147,7 @@ class RocketMQ(View, ServerFaults):
             await create_group(cluster, group, RETRIES)
 
     async def _begun_again(self, cluster: Cluster) -> None:
+        await cluster.pace.run(1.0)
         await begin_again(cluster)
         self._recorder.forget()
         await self._furnished(cluster)
@@ -172,5 +171,4 @@ class RocketMQ(View, ServerFaults):
             store=options.store,
             stop=stop,
             ready=ready,
-            clock=self._clock,
         )

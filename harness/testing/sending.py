@@ -107,7 +107,7 @@ async def send(cluster: Cluster, message: Outgoing) -> Sent:
         "defaultTopicQueueNums": "4",
         "queueId": str(queue),
         "sysFlag": "0",
-        "bornTimestamp": str(broker.shell.now()),
+        "bornTimestamp": str(broker.shell.now() - broker.shell.now.ahead),
         "flag": "0",
         "properties": encode_properties(properties, False),
         "reconsumeTimes": "0",

@@ -5,8 +5,8 @@ Names: a view may have names of its own for topics and groups; it gives and take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable, Iterable, Mapping
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Final, TypeVar
 
 from harness.wire import RequestCode
 from reference_impl.serve import Cluster
@@ -32,6 +32,7 @@ from .progress import QueueProgress
 from .recording import Recorded
 from .requests import Requests, number_of
 from .sending import Sent
+from .time import Time
 
 T = TypeVar("T")
 
@@ -41,17 +42,13 @@ _PATIENCE: Final = 10
 """Seconds that are waited where a test does not say."""
 
 
-class View:
+class View(Time):
     """The questions. Where they run and what names mean is the subclass's."""
 
     # -- what a subclass decides -----------------------------------------------------------------------------
 
     def _call(self, function: Callable[[Cluster], T]) -> T:
         """The result of a function that is called in the loop, where the servers may be looked at."""
-        raise NotImplementedError
-
-    def _wait_for(self, function: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine function that runs in the loop."""
         raise NotImplementedError
 
     def _recorded(self, since: int = 0) -> Recorded:

@@ -15,6 +15,7 @@ from reference_impl.remoting.endpoint import Certificates, no_certificate
 from reference_impl.remoting.parts import Parts
 
 from .config import Config
+from .core import OfClient, the_same
 from .endpoint import Endpoint
 from .part import Chance
 from .parts import PARTS
@@ -45,6 +46,7 @@ def build(
     chance: Chance,
     started: int,
     certificates: Certificates = no_certificate,
+    of_client: OfClient = the_same,
 ) -> Endpoint:
     """A Broker that has just started.
 
@@ -52,7 +54,8 @@ def build(
     what the other files below the root directory say, by name, from the last run; `parts` stands in for the
     profile's own; `mutant` is the name of a deliberate fault to apply to them (raises KeyError for an unknown
     one, ValueError for one that does not apply); `started` is the time, ms since the epoch; `certificates` is
-    asked once for each TLS connection. Raises StoreError for a storage that is damaged.
+    asked once for each TLS connection; `of_client` gives the Broker's time at a moment that a client's clock
+    shows. Raises StoreError for a storage that is damaged.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
@@ -72,6 +75,7 @@ def build(
         stored=stored or {},
         chance=chance,
         started=started,
+        of_client=of_client,
     )
     endpoint: Endpoint = chosen["endpoint"](broker, certificates)
     return endpoint

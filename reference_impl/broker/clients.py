@@ -236,6 +236,11 @@ class Clients(Part):
             self.lost(connection, now)
             self.broker.close(connection)
 
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        for members in [group.members for group in self.consumers.values()] + list(self.producers.values()):
+            for client in members.values():
+                client.seen = now
+
     def next_tick(self) -> int:
         """The next look for silent clients."""
         return self._scan_at

@@ -11,8 +11,8 @@ Source: BrokerController of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, get_type_hints
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias, get_type_hints
 
 from harness.wire import Command, ResponseCode
 from reference_impl.remoting.reply import Reply
@@ -86,6 +86,15 @@ if TYPE_CHECKING:
     from reference_impl.remoting.parts import Parts
 
 
+OfClient: TypeAlias = Callable[[int], int]
+"""Gives the Broker's time, ms since the epoch, at a moment that a client's clock shows."""
+
+
+def the_same(moment: int) -> int:
+    """Where all have one clock."""
+    return moment
+
+
 class Broker(RequestTable):
     """One Broker. `stored` is what files below the root directory say, by name, from the last run."""
 
@@ -143,6 +152,7 @@ class Broker(RequestTable):
         stored: Mapping[str, bytes],
         chance: Chance,
         started: int,
+        of_client: OfClient = the_same,
     ) -> None:
         self.profile = parts.profile
         self.config = config
@@ -151,6 +161,7 @@ class Broker(RequestTable):
         self.chance = chance
         self.started = started
         self.outbox: list[Outgoing] = []
+        self.of_client = of_client
         self._peers: dict[int, str] = {}
 
         for name in PARTS:
@@ -161,6 +172,7 @@ class Broker(RequestTable):
         self._bereaved = self._overriding("lost")
         self._settling = self._overriding("settle")
         self._told_of_topics = self._overriding("topic_created")
+        self._keeping = self._overriding("keep_clients")
 
     def _overriding(self, method: str) -> tuple[Part, ...]:
         return tuple(part for part in self._parts if getattr(type(part), method) is not getattr(Part, method))
@@ -181,6 +193,11 @@ class Broker(RequestTable):
         for part in self._bereaved:
             part.lost(connection, now)
         self._peers.pop(connection, None)
+
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        """See `RemotingEndpoint.keep_clients`."""
+        for part in self._keeping:
+            part.keep_clients(now, waits=waits)
 
     def tick(self, now: int) -> None:
         """Do what was due up to `now`: the part whose turn came first goes first."""

@@ -44,6 +44,7 @@ from .outbox import (
     Telling,
     Written,
 )
+from .part import CLIENT_WAITS
 from .pending_calls import PendingCalls
 from .store import StoreError
 
@@ -225,6 +226,12 @@ class Endpoint(RemotingEndpoint):
     def left(self, connection: int, peer: str) -> None:
         self._fast.discard(connection)
         self.broker.lost(connection, self.now)
+
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        super().keep_clients(now, waits=waits)
+        self.broker.keep_clients(now, waits=waits)
+        if waits:
+            self._pending_calls.keep(now + CLIENT_WAITS)
 
     def due(self) -> int:
         return min(self.broker.next_tick(), self._pending_calls.due(), self._durable_at)

@@ -85,6 +85,16 @@ class Locks(Part):
         """Whether a lock that was renewed last at `renewed` is anybody's now."""
         return now - renewed > _LIVES
 
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        for group, locks in self._locks.items():
+            for lock in locks.values():
+                if not self.is_over(lock.renewed, now) and self.is_connected(group, lock.client):
+                    lock.renewed = now
+
+    def is_connected(self, group: str | None, client: str | None) -> bool:
+        """Whether a client of a group is there to renew its locks."""
+        return self.broker.clients.find_consumer(group or "", client or "") is not None
+
     def holds_any(self, group: str, now: int) -> bool:
         """Whether any client of a group holds a lock."""
         return any(not self.is_over(lock.renewed, now) for lock in self._locks.get(group, {}).values())

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from harness.wire import Command
 
-from .part import NEVER, Part
+from .part import CLIENT_WAITS, NEVER, Part
 
 if TYPE_CHECKING:
     from .core import Broker
@@ -105,6 +106,11 @@ class LongPolling(Part):
     def is_over(self, pull: Held, newest: int, now: int) -> bool:
         """Whether the scan releases a pull, of whose queue the next message will have the offset `newest`."""
         return newest > pull.offset or now >= pull.until
+
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        if waits:
+            for pull in chain.from_iterable(self._held.values()):
+                pull.until = max(pull.until, now + CLIENT_WAITS)
 
     def release_all(self, now: int) -> None:
         """Release everything (5.x: the master is back)."""

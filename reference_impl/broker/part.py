@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NEVER = 1 << 62
 """A time that does not come."""
+CLIENT_WAITS = 5_000
+"""ms that a client may still wait, and is still waited for, where the clock goes faster than its own."""
 
 
 class Chance(Protocol):
@@ -58,6 +60,9 @@ class Part:
 
     def lost(self, connection: int, now: int) -> None:
         """A connection has ended."""
+
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        """Clients that are connected count as heard at `now`; `waits`: they go on waiting, too."""
 
     def topic_created(self, topic: TopicConfig, now: int) -> None:
         """A topic has come into being without an administrator: by a send, a heartbeat, a retry."""

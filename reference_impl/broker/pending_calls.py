@@ -17,7 +17,7 @@ from .outbox import Done
 from .part import NEVER
 
 
-class _Question(msgspec.Struct, frozen=True):
+class _Question(msgspec.Struct):
     connection: int
     until: int
     done: Done
@@ -39,6 +39,11 @@ class PendingCalls:
         if question is not None and question.connection == connection and now < question.until:
             del self._questions[response.opaque]
             question.done(response, now)
+
+    def keep(self, until: int) -> None:
+        """Every answer counts at least until then."""
+        for question in self._questions.values():
+            question.until = max(question.until, until)
 
     def due(self) -> int:
         """When the next time is over."""

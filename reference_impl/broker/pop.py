@@ -116,7 +116,9 @@ class Pops(Part):
             queue_id=asked.queue_id,
             until=asked.born + asked.poll,
             wanted=wanted,
-            again=lambda now: self.carry_out(asked, wanted, command, connection, now),
+            again=lambda now, until: self.carry_out(
+                msgspec.structs.replace(asked, born=until - asked.poll), wanted, command, connection, now
+            ),
         )
         held = self.broker.pop_waiting.hold(waiter, now) if asked.poll > 0 else LATE
         if held == HELD:
@@ -136,13 +138,18 @@ class Pops(Part):
             most=fields.int32(ext, "maxMsgNums") or 0,
             invisible=fields.int64(ext, "invisibleTime") or 0,
             poll=fields.int64(ext, "pollTime") or 0,
-            born=fields.int64(ext, "bornTime") or now,
+            born=self.born(ext, now),
             init_mode=fields.int32(ext, "initMode") or 0,
             expression=ext.get("exp"),
             expression_type=ext.get("expType"),
             order=fields.boolean(ext, "order") is True,
             attempt=ext.get("attemptId"),
         )
+
+    def born(self, ext: Ext, now: int) -> int:
+        """When a client began to wait, by the Broker's clock."""
+        named = fields.int64(ext, "bornTime")
+        return self.broker.of_client(named) if named else now
 
     def refused(self, asked: Pop, connection: int, now: int) -> Reply | None:
         """The refusal of a pop; None: it may be, as far as that does not depend on its filter."""

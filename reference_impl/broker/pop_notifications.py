@@ -42,7 +42,7 @@ class PopNotifications(Part):
             refused.ext = _told(has=False, full=False)
             return refused
         poll = fields.int64(command.ext, "pollTime") or 0
-        until = (fields.int64(command.ext, "bornTime") or now) + poll
+        until = self.broker.pops.born(command.ext or {}, now) + poll
         return self.look(asked, poll, until, command, connection, now)
 
     def look(
@@ -59,7 +59,7 @@ class PopNotifications(Part):
             queue_id=asked.queue_id,
             until=until,
             wanted=None,
-            again=lambda now: self.look(asked, poll, until, command, connection, now),
+            again=lambda now, until: self.look(asked, poll, until, command, connection, now),
             pops=False,
         )
         held = self.broker.pop_waiting.hold(waiter, now) if poll > 0 else LATE

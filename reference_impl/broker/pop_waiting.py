@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import heappop, heappush
-from itertools import count
+from itertools import chain, count
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import msgspec
@@ -21,7 +21,7 @@ import msgspec
 from harness.wire import Command
 from reference_impl.remoting.reply import Reply
 
-from .part import NEVER, Part
+from .part import CLIENT_WAITS, NEVER, Part
 
 if TYPE_CHECKING:
     from .core import Broker
@@ -39,7 +39,7 @@ _Place: TypeAlias = tuple[str, str, int, bool]
 
 
 class Waiter(msgspec.Struct, gc=False, kw_only=True):
-    """One request that waits. `again` carries it out once more; None: it goes on waiting."""
+    """One request that waits. `again(now, until)` carries it out once more; None: it goes on waiting."""
 
     command: Command
     connection: int
@@ -49,7 +49,7 @@ class Waiter(msgspec.Struct, gc=False, kw_only=True):
     until: int
     wanted: Wanted | None
     """None: every message will do."""
-    again: Callable[[int], Reply | None]
+    again: Callable[[int, int], Reply | None]
     pops: bool = True
     """Whether it is a pop, and no notification."""
 
@@ -63,7 +63,7 @@ class PopWaiting(Part):
         self._groups: dict[str, set[str]] = {}
         """By topic: whose requests wait, or have waited."""
         self._due: list[tuple[int, int, _Place]] = []
-        """A heap. Who was released stays in it until its time."""
+        """A heap. Who was released, or waits for longer now, stays in it until its time."""
         self._of: dict[int, dict[int, _Place]] = {}
         """By connection."""
         self._numbers = count()
@@ -85,9 +85,17 @@ class PopWaiting(Part):
         self._waiting.setdefault(place, {})[number] = waiter
         self._groups.setdefault(waiter.topic, set()).add(waiter.group)
         self._of.setdefault(waiter.connection, {})[number] = place
-        heappush(self._due, (waiter.until - _EARLIER + 1, number, place))
+        self._wait(waiter, number, place)
         self._total += 1
         return HELD
+
+    def _wait(self, waiter: Waiter, number: int, place: _Place) -> None:
+        heappush(self._due, (waiter.until - _EARLIER + 1, number, place))
+
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        if waits:
+            for waiter in chain.from_iterable(place.values() for place in self._waiting.values()):
+                waiter.until = max(waiter.until, now + CLIENT_WAITS)
 
     def is_full(self, waiting: int) -> bool:
         """Whether this number of pops in one place is the most that may wait."""
@@ -145,7 +153,7 @@ class PopWaiting(Part):
 
     def _release(self, place: _Place, number: int, now: int) -> None:
         waiter = self._take(place, number)
-        reply = waiter.again(now)
+        reply = waiter.again(now, waiter.until)
         if reply is not None:
             self.broker.answer(waiter.connection, waiter.command, reply)
 
@@ -169,8 +177,13 @@ class PopWaiting(Part):
         """End the waits whose time is over."""
         while self._due and self._due[0][0] <= now:
             _, number, place = heappop(self._due)
-            if number in self._waiting.get(place, ()):
+            waiter = self._waiting.get(place, {}).get(number)
+            if waiter is None:
+                continue
+            if self.is_over(waiter.until, now):
                 self._release(place, number, now)
+            else:
+                self._wait(waiter, number, place)
 
     def lost(self, connection: int, now: int) -> None:
         """Who waited on a connection that has ended is gone."""

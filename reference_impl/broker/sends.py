@@ -133,7 +133,7 @@ class Sends(Part):
             default_queues=maybe(ext, names[3]),
             queue_id=required.int32(ext, names[4]),
             sys_flag=required.int32(ext, names[5]),
-            born_timestamp=required.int64(ext, names[6]),
+            born_timestamp=self.broker.of_client(required.int64(ext, names[6])),
             flag=required.int32(ext, names[7]),
             properties=decode_properties(properties) if properties else {},
             reconsume_times=maybe(ext, names[9]) or 0,

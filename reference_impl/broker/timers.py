@@ -93,7 +93,9 @@ class Timers(Part):
         for name, unit, from_now in _ASKING:
             if name in message.properties:
                 number = fields.int64(message.properties, name)
-                return None if number is None else number * unit + (now if from_now else 0)
+                if number is None:
+                    return None
+                return now + number * unit if from_now else self.broker.of_client(number)
         return None
 
     def rounded(self, time: int) -> int:

@@ -92,6 +92,9 @@ class Endpoint(RemotingEndpoint):
             return 0
         return max(0, config.shutdown_wait_time_seconds) * 1000
 
+    def is_server(self, connection: int) -> bool:
+        return bool(self.routes.records_of(connection))
+
     def scan(self, now: int) -> list[Effect]:
         """Remove the brokers whose lease has run out, and end their connections."""
         effects: list[Effect] = []

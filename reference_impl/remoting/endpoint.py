@@ -148,6 +148,10 @@ class RemotingEndpoint:
         """For how long a server that is asked to stop goes on, in ms."""
         return 0
 
+    def is_server(self, connection: int) -> bool:
+        """Whether the peer of a connection is another server, and no client."""
+        return False
+
     # -- what the caller calls -------------------------------------------------------------------------------
 
     def connected(self, connection: int, peer: str, now: int) -> list[Effect]:
@@ -274,6 +278,16 @@ class RemotingEndpoint:
     def next_tick(self, now: int) -> int:
         """When `tick` wants to be called, in ms; not later than `now`: at once."""
         return now if self.is_due else min(self.due(), self._idle()[0])
+
+    def keep_clients(self, now: int, *, waits: bool) -> None:
+        """Every client that is connected counts as heard at `now`, though it has sent nothing.
+
+        For a caller whose clock goes faster than those of its clients; servers have the same clock. `waits`:
+        what clients wait for, and what they are waited for, does not end yet either.
+        """
+        for connections in self._awake.values():
+            for connection in [one for one in connections if not self.is_server(one)]:
+                self._is_active(connection, self._connections[connection], now)
 
     def push(self, connection: int, frame: bytes) -> list[Effect]:
         """Send a frame that answers nothing of this call: a request of the server's, or a late answer."""

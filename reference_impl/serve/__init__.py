@@ -4,7 +4,9 @@ The only room of the reference that knows clocks, sockets and files. `shell.py` 
 `nameserver.py`, `broker.py` and `cluster.py` say what each of them needs beside it.
 """
 
+from .advancing import Pace
 from .broker import broker_settings, run_broker, serve_broker
+from .clock import Clock
 from .cluster import Cluster, Size, begin_again, run_cluster, serve_cluster
 from .nameserver import run, serve_nameserver
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError
@@ -13,7 +15,9 @@ from .server import Server
 __all__ = [
     "EXIT_CONFIGURATION",
     "EXIT_NOT_STARTED",
+    "Clock",
     "Cluster",
+    "Pace",
     "Server",
     "Size",
     "StartError",

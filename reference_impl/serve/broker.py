@@ -29,7 +29,7 @@ from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.tls_settings import TLS_KEYS
 from reference_impl.remoting.values import shown
 
-from .clock import epoch_clock
+from .clock import Clock
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
 from .reading import from_file
@@ -107,13 +107,13 @@ async def serve_broker(
     config: Config | None = None,
     stop: asyncio.Event,
     ready: Callable[[Shell[Endpoint]], None] | None = None,
-    clock: Callable[[], int] | None = None,
+    clock: Clock | None = None,
     memory: Memory | None = None,
 ) -> None:
     """Serve until `stop` is set, and then until NameServers know that the Broker goes.
 
     `ready` is called once connections are accepted; the settings of the endpoint's Broker say on which port.
-    `clock` gives ms since the epoch and never goes back. `memory` is used where the settings name no store.
+    `clock` is its own where none is given. `memory` is used where the settings name no store.
     Setting `stop` again ends it at once; a cancelled task ends it as a kill does.
 
     Raises StartError if the ports or the store cannot be used.
@@ -125,7 +125,7 @@ async def serve_broker(
         _storage(settings, memory) as storage,
     ):
         settings = msgspec.structs.replace(settings, listen_port=main.getsockname()[1])
-        now = epoch_clock() if clock is None else clock
+        now = Clock() if clock is None else clock
         certificates = certificates_for(settings.file, lambda text: complain(f"broker: {text}"))
 
         def made(stored: Mapping[str, bytes]) -> Endpoint:
@@ -137,6 +137,7 @@ async def serve_broker(
                 chance=_Chance(),
                 started=now(),
                 certificates=certificates,
+                of_client=now.of_client,
             )
 
         def anew() -> Endpoint:

@@ -22,7 +22,9 @@ from reference_impl.broker import Endpoint as BrokerEndpoint
 from reference_impl.nameserver import Config as NameServerConfig
 from reference_impl.nameserver import Endpoint as NameServerEndpoint
 
+from .advancing import Pace
 from .broker import broker_settings, warn_of
+from .clock import Clock
 from .looping import run_until_signal
 from .ports import Ports
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
@@ -72,10 +74,13 @@ class Cluster:
         self,
         nameservers: list[Server[NameServerEndpoint]],
         brokers: list[Server[BrokerEndpoint]],
+        pace: Pace | None = None,
         runs: Runs | None = None,
     ) -> None:
         self.nameservers = nameservers
         self.brokers = brokers
+        self.pace = Pace(Clock()) if pace is None else pace
+        """How the clock goes that all of them share."""
         self._runs = runs
 
     @property
@@ -209,16 +214,15 @@ async def serve_cluster(
     store: Path | None = None,
     stop: asyncio.Event,
     ready: Callable[[Cluster], None],
-    clock: Callable[[], int] | None = None,
 ) -> None:
-    """Serve until `stop` is set. `settings` are what all Brokers have in common, the host among it; `clock`
-    is the clock of all servers, ms since the epoch.
+    """Serve until `stop` is set. `settings` are what all Brokers have in common, the host among it.
 
     Raises StartError if a server cannot start, or is not ready in time.
     """
-    runs, ports = Runs(profile, clock), Ports(store)
+    pace = Pace(Clock())
+    runs, ports = Runs(profile, pace.now), Ports(store)
     try:
-        cluster = Cluster([], [], runs)
+        cluster = Cluster([], [], pace, runs)
         for name, config in _nameservers(size, settings.bind_address, port, ports, store):
             with ports.named(name):
                 cluster.nameservers.append(await runs.start_nameserver(name, config))

@@ -22,7 +22,7 @@ import msgspec
 from reference_impl.certificates import certificates_for
 from reference_impl.nameserver import PROFILES, Config, Endpoint, KvError, Settings, build
 
-from .clock import epoch_clock
+from .clock import Clock
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
 from .reading import from_file
@@ -78,19 +78,19 @@ async def serve_nameserver(
     config: Config | None = None,
     stop: asyncio.Event,
     ready: Callable[[Shell[Endpoint]], None] | None = None,
-    clock: Callable[[], int] | None = None,
+    clock: Clock | None = None,
     memory: dict[str, bytes] | None = None,
 ) -> None:
     """Serve until `stop` is set, and then for as long as the settings say for a graceful stop.
 
-    `ready` is called once connections are accepted. `clock` gives ms since the epoch and never goes back.
+    `ready` is called once connections are accepted. `clock` is its own where none is given.
     `memory` is what is kept where the settings name no file, and what the last run has kept. Setting `stop`
     again ends it at once; a cancelled task ends it as a kill does.
 
     Raises StartError if the port or the KV file cannot be used.
     """
     settings = Config() if config is None else config
-    now = epoch_clock() if clock is None else clock
+    now = Clock() if clock is None else clock
     memory = {} if memory is None else memory
     certificates = certificates_for(settings.file, lambda text: complain(f"nameserver: {text}"))
     kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None

@@ -3,7 +3,8 @@
 1. One connection for each address, for one-way requests and others, is kept open. Nothing here blocks, and
    nothing fails loudly: an address that cannot be reached costs what was to be sent to it.
 2. What is asked is answered exactly once, and never while it is being asked: with the response of the same
-   opaque, or with None when its time is over, the connection has ended or there is no room.
+   opaque, or with None when the connection has ended, there is no room, or its time is over: the owner says
+   what time it is (`expire`).
 3. Bounded: `MOST_PEERS` connections (the one used longest ago goes), and for each of them `MOST_WAITING`
    frames that wait for the connection, `MOST_UNREAD` bytes that the peer does not read and `MOST_ASKED`
    answers that are awaited.
@@ -19,6 +20,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from harness.wire import FLAG_RESPONSE, FRAME_LIMIT, FrameBuffer, WireError, decode
+from reference_impl.remoting.endpoint import NEVER
 
 MOST_PEERS = 256
 MOST_WAITING = 64
@@ -47,13 +49,32 @@ class Outbound:
         if peer is not None:
             peer.send(data)
 
-    def ask(self, address: str, number: int, data: bytes, within: float, answered: Answered) -> None:
-        """Send a request with the opaque `number`; `within` is in seconds."""
+    def ask(self, address: str, number: int, data: bytes, until: int, answered: Answered) -> None:
+        """Send a request with the opaque `number`; `until` is by the clock of the owner, in ms."""
         peer = self._peer(address)
         if peer is None:
             asyncio.get_running_loop().call_soon(answered, None)
         else:
-            peer.ask(number, data, within, answered)
+            peer.ask(number, data, until, answered)
+
+    def due(self) -> int:
+        """When the next time is over; `NEVER`: nothing is awaited."""
+        return min((peer.due() for peer in self._peers.values()), default=NEVER)
+
+    def expire(self, now: int) -> None:
+        """Answer with None what was to be answered before `now`."""
+        for peer in list(self._peers.values()):
+            peer.expire(now)
+
+    @property
+    def is_awaiting(self) -> bool:
+        """Whether a peer is to accept a connection, or to answer, of which that can be expected soon."""
+        return any(peer.is_awaited and not peer.is_doubted for peer in self._peers.values())
+
+    def doubt(self) -> None:
+        """Expect nothing soon of the peers that are awaited now, until they answer something."""
+        for peer in self._peers.values():
+            peer.is_doubted |= peer.is_awaited
 
     def stop(self) -> None:
         """End all connections. What is still awaited is answered with None."""
@@ -76,7 +97,7 @@ class Outbound:
 
 class _Asked(msgspec.Struct):
     answered: Answered
-    timer: asyncio.TimerHandle
+    until: int
 
 
 class _Peer(asyncio.Protocol):
@@ -85,6 +106,7 @@ class _Peer(asyncio.Protocol):
     def __init__(self, host: str, port: int) -> None:
         self.is_over = False
         self.local_address = ""
+        self.is_doubted = False
         self._waiting: deque[bytes] = deque()
         self._asked: dict[int, _Asked] = {}
         self._arrived = FrameBuffer(FRAME_LIMIT)
@@ -111,11 +133,22 @@ class _Peer(asyncio.Protocol):
             return False
         return True
 
-    def ask(self, number: int, data: bytes, within: float, answered: Answered) -> None:
+    def ask(self, number: int, data: bytes, until: int, answered: Answered) -> None:
         if number in self._asked or len(self._asked) >= MOST_ASKED or not self.send(data):
             self._loop.call_soon(answered, None)
             return
-        self._asked[number] = _Asked(answered, self._loop.call_later(within, self._answer, number, None))
+        self._asked[number] = _Asked(answered, until)
+
+    def due(self) -> int:
+        return min((asked.until for asked in self._asked.values()), default=NEVER)
+
+    def expire(self, now: int) -> None:
+        for number in [number for number, asked in self._asked.items() if asked.until <= now]:
+            self._answer(number, None)
+
+    @property
+    def is_awaited(self) -> bool:
+        return bool(self._asked or self._waiting)
 
     def end(self) -> None:
         self._connecting.cancel()
@@ -136,6 +169,7 @@ class _Peer(asyncio.Protocol):
             while (frame := self._arrived.next_frame()) is not None:
                 command = decode(frame, invalid_utf8="replace")
                 if command.flag & FLAG_RESPONSE:
+                    self.is_doubted = False
                     self._answer(command.opaque, frame)
         except WireError:
             self.end()
@@ -146,12 +180,10 @@ class _Peer(asyncio.Protocol):
     def _answer(self, number: int, frame: bytes | None) -> None:
         asked = self._asked.pop(number, None)
         if asked is not None:
-            asked.timer.cancel()
             asked.answered(frame)
 
     def _give_up(self) -> None:
         self.is_over = True
+        self._waiting.clear()
         for number in list(self._asked):
-            asked = self._asked.pop(number)
-            asked.timer.cancel()
-            self._loop.call_soon(asked.answered, None)
+            self._loop.call_soon(self._asked.pop(number).answered, None)

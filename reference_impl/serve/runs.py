@@ -6,7 +6,7 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,6 +17,7 @@ from reference_impl.nameserver import Config as NameServerConfig
 from reference_impl.nameserver import Endpoint as NameServerEndpoint
 
 from .broker import Memory, serve_broker
+from .clock import Clock
 from .nameserver import serve_nameserver
 from .server import Server
 from .shell import Shell
@@ -30,9 +31,9 @@ class _Run(msgspec.Struct):
 
 
 class Runs:
-    """`clock` is that of all servers, ms since the epoch; None: that of the machine."""
+    """`clock` is that of all servers."""
 
-    def __init__(self, profile: str, clock: Callable[[], int] | None) -> None:
+    def __init__(self, profile: str, clock: Clock) -> None:
         self._profile = profile
         self._clock = clock
         self._runs: dict[str, _Run] = {}

@@ -21,9 +21,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from reference_impl.remoting.effects import Ask, Close, Dial, Effect, Flush, GoOn, Notify, Persist, Send
-from reference_impl.remoting.endpoint import RemotingEndpoint
+from reference_impl.remoting.endpoint import NEVER, RemotingEndpoint
 from reference_impl.remoting.errors import DurabilityError
 
+from .clock import Clock
 from .outbound import Outbound
 from .problems import EXIT_NOT_STARTED, StartError
 
@@ -35,6 +36,8 @@ TICK_AT_MOST = 0.25
 """Seconds after which the endpoint is asked again at the latest when its next tick is."""
 FAREWELL_LOOKS = 0.02
 """Seconds between two looks whether a server that is asked to stop is ready to."""
+FAREWELL_AT_MOST = 3.0
+"""Seconds that a server goes on that is asked to stop while its clock stands still."""
 LINGER = 5.0
 """Seconds that a peer has to read what was sent before a close."""
 _AT_ONCE = struct.pack("ii", 1, 0)
@@ -87,14 +90,14 @@ class Dialling(Protocol):
 class Shell(Generic[E]):
     """An endpoint, its connections, its clock, its files.
 
-    `clock` gives the endpoint's time in ms; `persist` replaces a file, what it cannot do it says itself;
-    `anew` makes an endpoint that has just started and has nothing stored.
+    `clock` is the endpoint's, and may go at any speed; `persist` replaces a file, what it cannot do it says
+    itself; `anew` makes an endpoint that has just started and has nothing stored.
     """
 
     def __init__(
         self,
         endpoint: E,
-        clock: Callable[[], int],
+        clock: Clock,
         persist: Callable[[str, bytes], None],
         anew: Callable[[], E],
     ) -> None:
@@ -103,6 +106,12 @@ class Shell(Generic[E]):
         self.address = ("", 0)
         """Host and port of the first socket that it listens on."""
         self.observer: Observer | None = None
+        self.heard = 0
+        """How often something has come from a connection."""
+        self.told = 0
+        """How many frames time has made it send to clients."""
+        self.exchanged = 0
+        """How often it has sent something to another server."""
         self._persist = persist
         self._anew = anew
         self._listeners: list[asyncio.Server] = []
@@ -114,7 +123,7 @@ class Shell(Generic[E]):
         self._held: list[Effect] = []
         """What waits until files are written, in its order: all since the first `Persist` or `Flush`."""
         self.is_paused = False
-        self._outbound = Outbound()
+        self.outbound = Outbound()
         self._dialling: set[asyncio.Task[None]] = set()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -130,13 +139,15 @@ class Shell(Generic[E]):
 
         Raises StartError if the store cannot be written.
         """
-        self._tick()
+        self.now.join(self)
+        self.tick()
         try:
             await self._first(_until(stop))
             stop.clear()
             self.resume()
             await self._first(self._farewell(), _until(stop))
         finally:
+            self.now.leave(self)
             self._end()
 
     async def _first(self, *ways: Coroutine[None, None, None]) -> None:
@@ -153,9 +164,13 @@ class Shell(Generic[E]):
 
     async def _farewell(self) -> None:
         """Goes on until the endpoint has done what a stop asks of it."""
-        while (left := self.endpoint.stop(self.now()) - self.now()) > 0:
-            self._tick()
-            await asyncio.sleep(min(left / 1000, FAREWELL_LOOKS))
+        loop = asyncio.get_running_loop()
+        end = loop.time() + FAREWELL_AT_MOST
+        while (stops_at := self.endpoint.stop(self.now())) > self.now():
+            if self.now.stands and loop.time() > end:
+                return
+            self.tick()
+            await asyncio.sleep(min(self.now.until(stops_at), FAREWELL_LOOKS))
 
     def _end(self) -> None:
         for listener in self._listeners:
@@ -166,7 +181,7 @@ class Shell(Generic[E]):
             self._write_held()
         for connection in list(self._connections.values()):
             connection.transport.abort()
-        self._outbound.stop()
+        self.outbound.stop()
         self.is_paused = True
         self._stop_dialling()
         if self._failure.done():
@@ -183,10 +198,10 @@ class Shell(Generic[E]):
         for number, connection in connections.items():
             self._observed_end(number, connection)
             connection.transport.abort()
-        self._outbound.stop()
+        self.outbound.stop()
         self._stop_dialling()
         self.endpoint = self._anew()
-        self._tick()
+        self.tick()
 
     def _stop_dialling(self) -> None:
         for task in self._dialling:
@@ -195,7 +210,7 @@ class Shell(Generic[E]):
     @property
     def local_addresses(self) -> set[str]:
         """From where it is connected with other servers, "ip:port"."""
-        return self._outbound.local_addresses
+        return self.outbound.local_addresses
 
     def pause(self) -> None:
         """Stand still, as a process does that is stopped: what arrives waits in sockets, what is to be sent
@@ -210,7 +225,7 @@ class Shell(Generic[E]):
         if self.is_paused and not self._failure.done():
             self.is_paused = False
             self._write_held()
-            self._tick()
+            self.tick()
             for connection in list(self._connections.values()):
                 connection.go_on()
 
@@ -231,19 +246,20 @@ class Shell(Generic[E]):
     def received(self, number: int, data: bytes | memoryview) -> None:
         if self.observer is not None and data and self._connections[number].carries_frames:
             self.observer.received(number, bytes(data))
+        self.heard += 1
         self.perform(self.endpoint.received(number, data, self.now(), MOST))
         if self.endpoint.is_due:
-            self._tick()
+            self.tick()
 
     def half_closed(self, number: int) -> None:
         self.perform(self.endpoint.half_closed(number, self.now()))
-        self._tick()
+        self.tick()
 
     def ended(self, number: int) -> None:
         if (connection := self._connections.pop(number, None)) is not None:
             self._observed_end(number, connection)
             self.perform(self.endpoint.lost(number, self.now()))
-            self._tick()
+            self.tick()
 
     @property
     def is_holding(self) -> bool:
@@ -284,6 +300,7 @@ class Shell(Generic[E]):
                 if connection is not None:
                     if self.observer is not None and connection.carries_frames:
                         self.observer.sent(effect.connection, effect.data)
+                    self.exchanged += not connection.carries_frames
                     connection.transport.write(effect.data)
             elif type(effect) is Close:
                 connection = self._connections.pop(effect.connection, None)
@@ -291,13 +308,16 @@ class Shell(Generic[E]):
                     self._observed_end(effect.connection, connection)
                     connection.close()
             elif type(effect) is Notify:
-                self._outbound.send(effect.address, effect.data)
+                self.exchanged += 1
+                self.outbound.send(effect.address, effect.data)
             elif type(effect) is Ask:
+                self.exchanged += 1
                 self._ask(effect)
             elif type(effect) is GoOn:
                 if (connection := self._connections.get(effect.connection)) is not None:
                     connection.go_on()
             elif type(effect) is Dial:
+                self.exchanged += 1
                 task = asyncio.get_running_loop().create_task(self._dial(effect))
                 self._dialling.add(task)
                 task.add_done_callback(self._dialling.discard)
@@ -313,9 +333,9 @@ class Shell(Generic[E]):
             if endpoint is not self.endpoint:
                 return  # who has asked is gone
             self.perform(self.endpoint.answered(ask.number, frame, self.now()))
-            self._tick()
+            self.tick()
 
-        self._outbound.ask(ask.address, ask.number, ask.data, ask.within / 1000, answered)
+        self.outbound.ask(ask.address, ask.number, ask.data, self.now() + ask.within, answered)
 
     async def _dial(self, dial: Dial) -> None:
         """Connects, and tells the endpoint: only one that dials asks for it."""
@@ -332,17 +352,50 @@ class Shell(Generic[E]):
                 )
         except (OSError, ValueError):  # unreachable, too late, or no address
             self.perform(endpoint.dialled(None, self.now()))
-            self._tick()
+            self.tick()
 
-    def _tick(self) -> None:
+    # -- time ------------------------------------------------------------------------------------------------
+
+    def tick(self) -> None:
+        """Do what is due, and look again when something is due next."""
         if self._timer is not None:
             self._timer.cancel()
         if self.is_paused:
             return
         now = self.now()
-        self.perform(self.endpoint.tick(now))
-        wait = max(0.0, min((self.endpoint.next_tick(now) - now) / 1000, TICK_AT_MOST))
-        self._timer = asyncio.get_running_loop().call_later(wait, self._tick)
+        self.outbound.expire(now)
+        effects = self.endpoint.tick(now)
+        self.told += sum(type(effect) is Send and self._is_of_client(effect.connection) for effect in effects)
+        self.perform(effects)
+        if not self.now.stands:
+            wait = min(self.now.until(self.next_tick()), TICK_AT_MOST)
+            self._timer = asyncio.get_running_loop().call_later(wait, self.tick)
+
+    def next_tick(self) -> int:
+        """When something is due, ms since the epoch; not later than now: at once. A server that stands still
+        does nothing.
+        """
+        if self.is_paused:
+            return NEVER
+        return min(self.endpoint.next_tick(self.now()), self.outbound.due())
+
+    def _is_of_client(self, number: int) -> bool:
+        connection = self._connections.get(number)
+        return connection is not None and connection.carries_frames
+
+    def keep_clients(self, *, waits: bool) -> None:
+        """Clients that are connected count as heard now; `waits`: what they wait for does not end either."""
+        self.endpoint.keep_clients(self.now(), waits=waits)
+
+    def finish(self) -> None:
+        """Write at once what waits to be written, and send what waits for that."""
+        if self._held:
+            self._write_held()
+
+    @property
+    def has_unsent(self) -> bool:
+        """Whether something waits for a peer to read it."""
+        return any(one.transport.get_write_buffer_size() for one in self._connections.values())
 
 
 _WRITTEN = frozenset({Persist, Flush})

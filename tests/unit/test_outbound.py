@@ -36,12 +36,12 @@ class Side:
         self.requests: list[Command] = []
         self.address = ""
 
-    def ask(self, number: int, within: float = 5.0, address: str = "") -> None:
+    def ask(self, number: int, until: int = 5_000, address: str = "") -> None:
         def answered(frame: bytes | None) -> None:
             self.heard.append((number, None if frame is None else decode(frame).code))
 
         data = encode(Command(code=322, opaque=number))
-        self.pool.ask(address or self.address, number, data, within, answered)
+        self.pool.ask(address or self.address, number, data, until, answered)
 
     async def until(self, what: Callable[[], bool]) -> None:
         async with asyncio.timeout(10):
@@ -115,13 +115,38 @@ def test_telling_and_asking_share_a_connection() -> None:
 
 def test_silence_is_no_answer_and_a_late_answer_is_nothing() -> None:
     async def session(side: Side) -> None:
-        side.ask(1, within=0.05)
-        await side.until(lambda: bool(side.heard))
+        side.ask(1, until=100)
+        await side.until(lambda: bool(side.requests))
+        side.ask(2, until=200)
+        assert side.pool.due() == 100
+        side.pool.expire(99)
+        assert side.heard == []
+        side.pool.expire(100)
+        assert (side.heard, side.pool.due()) == ([(1, None)], 200)
         reply(side.requests[0], side.connections[0])
-        side.ask(2, within=0.05)
-        await side.until(lambda: len(side.heard) == 2)
+        side.ask(3, until=300)
+        await side.until(lambda: len(side.requests) == 3)
+        side.pool.expire(300)
 
-    assert against(silent, session).heard == [(1, None), (2, None)]
+    assert against(silent, session).heard == [(1, None), (2, None), (3, None)]
+
+
+def test_nothing_is_expected_soon_of_who_is_silent_until_there_is_an_answer() -> None:
+    def second(command: Command, writer: asyncio.StreamWriter) -> None:
+        if command.opaque == 2:
+            reply(command, writer)
+
+    async def session(side: Side) -> None:
+        assert not side.pool.is_awaiting
+        side.ask(1)
+        assert side.pool.is_awaiting
+        side.pool.doubt()
+        assert not side.pool.is_awaiting
+        side.ask(2)
+        await side.until(lambda: bool(side.heard))
+        assert side.pool.is_awaiting
+
+    assert against(second, session).heard[0] == (2, 2)
 
 
 def test_an_end_answers_all_with_none_and_the_next_question_connects_again() -> None:

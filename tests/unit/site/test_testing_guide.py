@@ -1,4 +1,4 @@
-"""`docs/guides/testing.md` does what it says: its files are written and run, and its lines are printed."""
+"""The guides for tests of applications do what they say: files are written and run, and lines are printed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[3] / "docs" / "guides" / "testing.md").read_text(encoding="utf-8")
+GUIDES = Path(__file__).parents[3] / "docs" / "guides"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.S | re.M)
 FILE = re.compile(r"`(\w+\.py)`")
 PLUGIN = ["-p", "harness.pytest_rocketmq"]
@@ -51,11 +51,21 @@ def test_the_guide(tmp_path: Path) -> None:
     loaded = run(["-c", "import rocketmq.client"], tmp_path)
     if loaded.returncode != 0:
         pytest.skip(f"the client of the guide cannot be loaded: {loaded.stderr.strip().splitlines()[-1]}")
+    assert followed("testing.md", tmp_path) == 5
+
+
+def test_the_guide_to_time(tmp_path: Path) -> None:
+    assert followed("testing-time.md", tmp_path) == 1
+
+
+def followed(guide: str, tmp_path: Path) -> int:
+    """How many texts a guide shows, each of which its commands have printed."""
+    page = (GUIDES / guide).read_text(encoding="utf-8")
     said, end, shown = "", 0, 0
-    for block in BLOCK.finditer(PAGE):
+    for block in BLOCK.finditer(page):
         kind, text = block[1], block[2]
         if kind == "python":
-            name = FILE.findall(PAGE[end : block.start()])[-1]
+            name = FILE.findall(page[end : block.start()])[-1]
             with (tmp_path / name).open("a", encoding="utf-8") as file:
                 file.write(text + "\n\n")
         elif kind == "sh":
@@ -65,4 +75,4 @@ def test_the_guide(tmp_path: Path) -> None:
             assert plain(text) in plain(said), said
             shown += 1
         end = block.end()
-    assert shown == 5
+    return shown
