@@ -46,7 +46,7 @@ def field_cases(role: Role, module: str, *, fields: Proven, members: Proven) -> 
             function = _case(message, OrdinaryRequest.forms_of_fields)
             _call(function, f"test_{name}", module, f"Unusual ext fields in {shown}.")
             found[function.__name__] = _declared(function, message, fields, _killed(message))
-        if any(field.startswith(BODY) for field in asked.fields):
+        if any(field.startswith(f"{BODY}.") for field in asked.fields):
             function = _case(message, OrdinaryRequest.forms_of_members)
             _call(function, f"test_body_of_{name}", module, f"Unusual members in the body of {shown}.")
             found[function.__name__] = _declared(function, message, members, _TWICE)

@@ -20,21 +20,21 @@ def names_of_fields_are_read_in_any_case(original, self, frame):
     return replace(command, ext={known.get(name.lower(), name): text for name, text in command.ext.items()})
 
 
-@mutant(RemotingEndpoint.answer, "A request with an ext field that is one blank is refused with code 1.")
+@mutant(RemotingEndpoint.answer, "A request with an ext field that is one blank is refused with code 2.")
 def blank_fields_are_refused(original, self, connection, frame, now):
     command = self.read(frame)
     if self.is_ignored(command) or self.is_unanswered(command) or " " not in (command.ext or {}).values():
         return original(self, connection, frame, now)
-    return self.write(self.response(command, Reply(ResponseCode.SYSTEM_ERROR, remark="a field is blank")))
+    return self.write(self.response(command, Reply(ResponseCode.SYSTEM_BUSY, remark="a field is blank")))
 
 
-@mutant(RemotingEndpoint.answer, "A body in which an object has a member twice is refused with code 1.")
+@mutant(RemotingEndpoint.answer, "A body in which an object has a member twice is refused with code 2.")
 def members_given_twice_are_refused(original, self, connection, frame, now):
     command = self.read(frame)
     if self.is_ignored(command) or self.is_unanswered(command) or not _has_a_member_twice(command.body):
         return original(self, connection, frame, now)
     return self.write(
-        self.response(command, Reply(ResponseCode.SYSTEM_ERROR, remark="a member is there twice"))
+        self.response(command, Reply(ResponseCode.SYSTEM_BUSY, remark="a member is there twice"))
     )
 
 
