@@ -171,6 +171,7 @@ def test_silent_slave_is_disconnected(bk: BrokerSession) -> None:
 
 @case(
     kills=["status-shows-one-slave", "status-takes-all-slaves-for-in-sync", "status-shows-what-was-pushed"],
+    clock=True,
     own_server=True,
     setup={"haMaxGapNotInSync": "1000"},
 )
@@ -183,24 +184,26 @@ def test_status_shows_slaves(bk: BrokerSession) -> None:
         slave.report(0)
         slave.pushed(all_of_it).place >> Pushed((0, all_of_it))
     current.report(all_of_it)
-    shown = {"transferFromWhere": all_of_it, "transferredByteInSecond": ANYTHING}
-    slaves = [
-        {"addr": late.peer, "slaveAckOffset": 0, "diff": all_of_it, "inSync": False, **shown},
-        {"addr": current.peer, "slaveAckOffset": all_of_it, "diff": 0, "inSync": True, **shown},
-    ]
-    bk.replication_status().json.eventually() >> Reply(
-        SUCCESS,
-        {
-            "master": True,
-            "masterCommitLogMaxOffset": all_of_it,
-            "inSyncSlaveNums": 1,
-            "haConnectionInfo": slaves,
-            "haClientRuntimeInfo": {
-                "lastReadTimestamp": 0,
-                "lastWriteTimestamp": 0,
-                "masterFlushOffset": 0,
-                "maxOffset": 0,
-                "transferredByteInSecond": 0,
+    for rate in (ANYTHING, 0):  # the second one once nothing was pushed for seconds
+        shown = {"transferFromWhere": all_of_it, "transferredByteInSecond": rate}
+        slaves = [
+            {"addr": late.peer, "slaveAckOffset": 0, "diff": all_of_it, "inSync": False, **shown},
+            {"addr": current.peer, "slaveAckOffset": all_of_it, "diff": 0, "inSync": True, **shown},
+        ]
+        bk.replication_status().json.eventually() >> Reply(
+            SUCCESS,
+            {
+                "master": True,
+                "masterCommitLogMaxOffset": all_of_it,
+                "inSyncSlaveNums": 1,
+                "haConnectionInfo": slaves,
+                "haClientRuntimeInfo": {
+                    "lastReadTimestamp": 0,
+                    "lastWriteTimestamp": 0,
+                    "masterFlushOffset": 0,
+                    "maxOffset": 0,
+                    "transferredByteInSecond": 0,
+                },
             },
-        },
-    )
+        )
+        bk.advance(3)
