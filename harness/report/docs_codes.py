@@ -50,8 +50,9 @@ def _statements(message: Message, catalogue: Catalogue) -> str:
         for one in catalogue.statements
         if one.id.startswith("bk.") and message.code in named_requests(one, "broker")
     }
-    more = f"{len(named - {message.owner})} more" if named - {message.owner} else ""
-    if message.owner is None:
-        return more
-    owner = f"[{code(message.owner)}](broker-{message.owner.split('.')[1]}.md#{anchor(message.owner)})"
-    return f"{owner} and {more}" if more else owner
+    others = len(named - {message.owner})
+    owner = None if message.owner is None else catalogue.statement(message.owner)
+    if owner is None:
+        return str(others or "")
+    shown = f"[{code(owner.id)}]({owner.chapter}.md#{anchor(owner.id)})"
+    return f"{shown} and {others} more" if others else shown
