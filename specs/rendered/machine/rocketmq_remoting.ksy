@@ -16,8 +16,8 @@ seq:
   repeat: eos
 types:
   frame:
-    doc: 'All integers are big-endian. `length` counts what follows it, so a frame has `length` + 4 bytes, of which
-      there may be 16777216. A body of no bytes is no body: an empty one cannot be told from an absent one.'
+    doc: 'All integers are big-endian. `length` counts what follows it, so a frame has `length` + 4 bytes. A frame
+      may have 16777216 bytes at most. An empty body and an absent one are the same: neither has any bytes.'
     seq:
     - id: length
       type: s4
