@@ -55,7 +55,7 @@ STANDS_FOR = [
     (r"specs/rendered", "@root@/specs/rendered"),
     (r"\bHEX\b", "@frame@"),
     (r"ns\.chapter\.slug", "ns.kv.get-returns-what-was-put"),
-    (r"my-mutant", "kv-get-finds-nothing"),
+    (r"my-mutant", "kv-keeps-the-first-value"),
 ]
 SHORTER = [
     (r"--runs \d+", "--runs 4"),
@@ -71,7 +71,6 @@ LESS = {
     "check": "--select sanity,routes --fast",
     "matrix": "--select sanity",
     "selftest": "--select ns.kv.get-returns-what-was-put",
-    "fields": "--codes 105",
 }
 """What is asked of a command that would do all there is."""
 NARROWED = {"--select", "--failed", "--records"}
