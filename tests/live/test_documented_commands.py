@@ -88,6 +88,7 @@ GIVEN = {
         f"rmq-harness fuzz '{FAULTY}' --kind stateful --seed 7 --max-time 3s --out out/fuzz",
         A_DIFFERENCE.replace("out/others", "out/diff"),
     ],
+    "docs/guides/serving.md": ["echo brokerClusterName=mine > broker.conf"],
     "docs/reference/testing.md": [
         "rmq-harness check 'builtin:5.3?mutant=kv-keeps-the-first-value' --select kv --out out",
         *(
@@ -125,6 +126,7 @@ ELSEWHERE = {
     "docs/tutorial.md": "tests/unit/site/test_tutorial.py",
     "docs/guides/own-tests.md": "tests/unit/conformance/test_own_tests.py",
     "docs/guides/testing.md": "tests/unit/site/test_testing_guide.py",
+    "docs/guides/testing-time.md": "tests/unit/site/test_testing_guide.py",
     "docs/compatibility.md": "`make compatibility`, for an hour",
     "fixtures/README.md": "tests/live/test_golden_frames.py",
 }
