@@ -113,7 +113,7 @@ class InProcess:
             return transport
 
     def _dialled(self, address: str) -> int | None:
-        """The number of a connection that the server makes to a listener; None: nobody listens there."""
+        """The number of a connection that the server makes to a listener; None if nothing listens there."""
         listening = self._listeners.get(address)
         if listening is None:
             return None

@@ -29,7 +29,7 @@ _LIMIT_OF_ALL: Final = 100 << 20
 """Bytes in a span of time: Apache's defaults."""
 _NORMAL: Final = 0
 _RANDOM: Final = 1
-"""How the system is told that the log will be read: madvise(2)."""
+"""The advice to the operating system on how the log will be read: madvise(2)."""
 
 
 class ColdData(Part):

@@ -86,9 +86,9 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     ha_transfer_batch_size: int = 32768
     """Bytes of the log in one push to a slave."""
     ha_slave_fallbehind_max: int = 268435456
-    """4.9, SYNC_MASTER: no send waits for slaves that are so many bytes behind."""
+    """Bytes. 4.9, SYNC_MASTER: no send waits for a slave that is further behind."""
     ha_max_gap_not_in_sync: int = 268435456
-    """5.3: a slave that is so many bytes behind is not in step."""
+    """Bytes. 5.3: a slave that is further behind is not in step."""
     in_sync_replicas: int = 1
     """5.3, SYNC_MASTER: how many Brokers, this one included, have a message before its send is answered."""
     slave_timeout: int = 3000

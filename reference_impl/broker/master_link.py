@@ -64,7 +64,7 @@ class MasterLink(Part):
             self.follow(address)
 
     def follow(self, address: str | None) -> None:
-        """From now on copy from there, once the connection that there is has ended; None: from nobody."""
+        """From now on copy from there, once the present connection has ended; None: copy from no master."""
         if not self._follows:
             return
         self._address = address
@@ -177,7 +177,7 @@ class MasterLink(Part):
     # -- what is shown ---------------------------------------------------------------------------------------
 
     def status(self, now: int) -> dict[str, object]:
-        """How far this slave is, as 907 shows it; of a master, that it copies from nobody."""
+        """How far this slave is, as 907 shows it; of a master, that it copies nothing."""
         shown: dict[str, object] = {
             "lastReadTimestamp": self._heard_at,
             "lastWriteTimestamp": self._wrote_at,

@@ -55,7 +55,7 @@ class PopPeeking(Part):
         ]
 
     def queues_of(self, topic: str) -> list[tuple[str, int]]:
-        """All queues of a topic, beginning somewhere; none of one that there is not."""
+        """All queues of a topic, beginning somewhere; none if the topic does not exist."""
         known = self.broker.topics.get(topic)
         count = 0 if known is None else known.read_queue_nums
         begin = self.broker.chance.below(count) if count else 0
@@ -67,7 +67,7 @@ class PopPeeking(Part):
         return self.broker.store.min_offset(topic, queue_id) if known is None else known
 
     def seen(self, topic: str, queue_id: int, start: int, most: int) -> list[bytes]:
-        """At most so many messages of a queue from an offset on."""
+        """At most `most` messages of a queue from an offset on."""
         if most <= 0:
             return []
         store = self.broker.store

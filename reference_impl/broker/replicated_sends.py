@@ -3,7 +3,7 @@
 1. A send with WAIT=false does not wait.
 2. 4.9 waits until one slave has the message. It does not wait, and says SLAVE_NOT_AVAILABLE, while no slave
    is connected, or while the one that has come farthest is `haSlaveFallbehindMax` bytes behind.
-3. 5.x waits for `inSyncReplicas` Brokers, of which it is one itself: by default it waits for nobody.
+3. 5.x waits for `inSyncReplicas` Brokers, of which it is one itself: by default it waits for no slave.
 4. In 5.x, where slaves may act, a send is refused and nothing stored while fewer than `inSyncReplicas`
    Brokers are members of the name, or in sync.
 5. After `slaveTimeout` the answer is FLUSH_SLAVE_TIMEOUT. The message is stored in any case, and either

@@ -182,7 +182,7 @@ class SlaveLinks(Part):
         return sum(self.is_in_sync(end - slave.acknowledged) for slave in self._slaves.values())
 
     def is_in_sync(self, behind: int) -> bool:
-        """Whether a slave so many bytes behind counts as being in step."""
+        """Whether a slave that is this far behind (bytes) counts as being in step."""
         return behind < self.config.ha_max_gap_not_in_sync
 
     @answers(RequestCode.GET_BROKER_HA_STATUS, v5=True)

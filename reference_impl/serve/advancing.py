@@ -19,9 +19,9 @@ from .clock import Clock, Server
 _TURNS = 3
 """Turns of the loop after which what a server has sent to another has arrived. On loopback one is enough."""
 _LOOKS, _FAST_LOOKS, _LOOK = 1_100, 100, 0.001
-"""How often it is looked whether servers have answered and clients have read, and, after so many looks, how
-many seconds apart: a second, or as long as the loop needs for so many turns. Seconds alone would be over too
-soon where the process gets none of them."""
+"""How many looks there are at whether servers have answered and clients have read, how many of them follow
+each other at once, and the seconds between the others: a second in all, or as long as the loop needs. A limit
+in seconds alone would end too soon where the process gets no time to run."""
 _SHARE = 0.005
 """Seconds after which others get a turn of the loop."""
 _ROUNDS = 1_000

@@ -71,9 +71,7 @@ E = TypeVar("E", bound=RemotingEndpoint)
 
 
 class Observer(Protocol):
-    """Who is told what happens on the connections of a server, byte for byte. Numbers are those of the
-    server.
-    """
+    """Observes what happens on the connections of a server, byte for byte. The server has numbered them."""
 
     def opened(self, connection: int, peer: str) -> None: ...
     def received(self, connection: int, data: bytes) -> None: ...
@@ -128,7 +126,7 @@ class Shell(Generic[E]):
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def listen(self, at: socket.socket, greeting: Greeting, *, carries_frames: bool = True) -> None:
-        """Accept connections on a socket that listens. The observer is told of those that carry frames."""
+        """Accept connections on a socket that listens. The observer sees those that carry frames."""
         if not self._listeners:
             self.address = at.getsockname()[:2]
         factory = lambda: _Connection(self, greeting, carries_frames)  # noqa: E731 - asyncio's own way

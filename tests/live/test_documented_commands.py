@@ -114,8 +114,10 @@ LEFT_OUT = {
 UNTIL_INTERRUPTED = re.compile(r"rmq-harness (serve|record) ")
 READY = re.compile(r"ready|listening|recording", re.IGNORECASE)
 WITHIN = 300
+JUDGES = re.compile(r"rmq-harness (check|matrix|fuzz|diff|fields|replay) ")
 MEASURED = (0, 1, 2)
-"""A stranger's server fails, and blocks cases; a command that is wrong, or cannot run, ends with 3 or 4."""
+"""A stranger's server fails, and blocks cases; a command that is wrong, or cannot run, ends with 3 or 4. All
+other commands succeed."""
 
 
 def name(page: Path) -> str:
@@ -199,7 +201,8 @@ class Reader:
         )
         said = f"{command}\n{ended.stdout}{ended.stderr}"
         assert "Traceback" not in said, said
-        assert ended.returncode in MEASURED, f"status {ended.returncode}: {said}"
+        expected = MEASURED if JUDGES.match(command) else (0,)
+        assert ended.returncode in expected, f"status {ended.returncode}: {said}"
 
     def _filled(self, text: str) -> str:
         for name, value in self._stands_for.items():
@@ -244,7 +247,7 @@ class Reader:
     ],
 )
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    (tmp_path / "body.json").write_text("{}")
+    (tmp_path / "body.json").write_text('{"brokerDatas": [], "queueDatas": [], "filterServerTable": {}}')
     with (
         our_cluster("5.3", tmp_path) as nameserver,
         our_broker("5.3", nameserver, tmp_path) as broker,

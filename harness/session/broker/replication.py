@@ -48,7 +48,7 @@ class PushExchange(Exchange):
         return self.seen_as(View("pushed bytes", lambda push: push.body))
 
     def part(self, offset: int, size: int) -> Self:
-        """View: so many bytes of the log, from an offset in it."""
+        """View: `size` bytes of the log from `offset` on."""
 
         def read(push: Command) -> bytes:
             start = offset - int((push.ext or {})["offset"] or 0)
@@ -100,7 +100,7 @@ class Slave:
         return PushExchange(_Awaited(self._session, "next push", self._link, self._taken, within))
 
     def pushed(self, size: int, *, within: float | None = None) -> PushExchange:
-        """Awaits so many bytes of the log, in pushes one behind the other; empty ones are passed over."""
+        """Awaits `size` bytes of the log, in one push or several; empty pushes are passed over."""
         gathered: list[Replied] = []
 
         def take() -> Replied | None:

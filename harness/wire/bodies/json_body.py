@@ -21,7 +21,7 @@ import msgspec
 
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Engine, Node, ParseError, tree
-from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string
+from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, as_string, members
 
 T = TypeVar("T")
 InvalidUtf8 = Literal["refuse", "replace"]
@@ -122,6 +122,14 @@ def listed(found: Mapping[str, list[T] | None], name: str, node: Node) -> list[T
     if value is None:
         raise CoercionError(f"{name} is null", node)
     return value
+
+
+def only_list(node: Node, name: str, value: Callable[[Node], T]) -> list[T]:
+    """The list that is all there is in an object: it must be there, and not be null."""
+    found = members(node, {name: list_of(value)})
+    if name not in found:
+        raise CoercionError(f"no {name}", node)
+    return listed(found, name, node)
 
 
 def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:

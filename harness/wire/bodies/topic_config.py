@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from harness.wire.bodies.json_body import list_of, listed, read, strings_by_name, without_none
+from harness.wire.bodies.json_body import only_list, read, strings_by_name, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
@@ -106,10 +106,7 @@ _fast_list: Final = msgspec.json.Decoder(TopicConfigList).decode
 
 
 def _read_list(node: Node) -> TopicConfigList:
-    found = members(node, {"topicConfigList": list_of(read_topic_config)})
-    if "topicConfigList" not in found:
-        raise CoercionError("no topicConfigList", node)
-    return TopicConfigList(listed(found, "topicConfigList", node))
+    return TopicConfigList(only_list(node, "topicConfigList", read_topic_config))
 
 
 def _text(value: str | None) -> str:

@@ -16,4 +16,4 @@ class StoreConfig(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint_messages: int = 1 << 14
     """After how much a checkpoint is written: what is behind the last one is read at the next start."""
     checkpoint_files: int = 16
-    """So many files are flushed for it with each `commit`, until all are."""
+    """How many files each `commit` flushes for it, until all are flushed."""

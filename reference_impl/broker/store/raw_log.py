@@ -47,7 +47,7 @@ class RawLog:
         return files[-1] if files else self._log.start
 
     def read(self, physical_offset: int, most: int) -> bytes:
-        """At most so many bytes, of one file, from an offset that is handed to the storage."""
+        """At most `most` bytes of one file, from an offset that is handed to the storage."""
         return self._log.read(physical_offset, most)
 
     def append(self, physical_offset: int, data: bytes) -> None:

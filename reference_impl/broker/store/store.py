@@ -126,7 +126,7 @@ class Store:
         return frames
 
     def _begins_file(self, size: int) -> bool:
-        """Whether the file of the log had no room for so many bytes: then it is full now, and all of it is a
+        """Whether the file of the log had no room for `size` bytes: then it is full now, and its rest is a
         blank behind its last message.
         """
         left = self._log.lacks_room(size + BLANK_SIZE)
@@ -331,7 +331,7 @@ class Store:
         return stored_at(self._log, queue.physical(offset))
 
     def entries(self, topic: str, queue_id: int, offset: int, most: int) -> list[tuple[int, int, int]]:
-        """(physical offset, size, hash of the tag) of at most so many messages from an offset on."""
+        """(physical offset, size, hash of the tag) of at most `most` messages from an offset on."""
         queue = self._queue(topic, queue_id)
         return [] if queue is None or most <= 0 else list(ENTRY.iter_unpack(queue.read(offset, most)))
 

@@ -188,7 +188,7 @@ def waits_for_slaves_far_behind(original, self, end):
     return len(self.broker.slave_links) > 0
 
 
-@mutant(ReplicatedSends.has_slave, "A send waits for nobody as long as a slave has come far.", ["4.9"])
+@mutant(ReplicatedSends.has_slave, "A send waits for no slave if one has ever come far.", ["4.9"])
 def slaves_that_left_suffice(original, self, end):
     return end - self.broker.slave_links.farthest < self.config.ha_slave_fallbehind_max
 
@@ -312,7 +312,7 @@ def slave_leaves_early(original, self, connection, data, now):
         self._heard_at = heard
 
 
-@mutant(MasterLink.follow, "A slave follows whom NameServers name, and nobody else.", ["5.3"])
+@mutant(MasterLink.follow, "A slave follows only the master that NameServers name.", ["5.3"])
 def slave_minds_no_offer(original, self, address):
     if vars(self).get("named"):
         original(self, address)

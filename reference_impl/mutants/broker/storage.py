@@ -137,6 +137,10 @@ def deletion_of_files_is_refused(original, self, command, connection, now):
     return Reply(1)
 
 
-@mutant(Retention.delete_when_asked, "Files that have expired stay until their hour, whoever asks.", V5)
+@mutant(
+    Retention.delete_when_asked,
+    "Expired files stay until their hour, even when asked for.",
+    V5,
+)
 def expired_files_stay_when_asked(original, self, command, connection, now):
     return Reply(0)

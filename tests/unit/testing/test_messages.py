@@ -1,4 +1,4 @@
-"""Sending, looking and waiting: what a test sees of messages, and what it is told when they do not come."""
+"""Sending, looking and waiting: what a test sees of messages, and what a failure says if they do not come."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ def peek(bk: BrokerSession, topic: str, group: str, queue: int = 0, most: int = 
 
 
 def told(rest: int) -> Including:
-    """The fields of an answer with so many messages that are left."""
+    """The fields of an answer that says how many messages are left."""
     return Including({"popTime": "0", "invisibleTime": "0", "reviveQid": "0", "restNum": str(rest)})
 
 

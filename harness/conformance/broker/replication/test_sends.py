@@ -110,7 +110,7 @@ def test_send_that_does_not_wait_is_answered(bk: BrokerSession) -> None:
 
 
 @case(kills=["one-replica-waits"], own_server=True, setup=SYNC)
-def test_one_replica_waits_for_nobody(bk: BrokerSession) -> None:
+def test_one_replica_waits_for_no_slave(bk: BrokerSession) -> None:
     topic = bk.topic()
     has_fields(bk.send(topic), SUCCESS, 0)
     slave = bk.slave()

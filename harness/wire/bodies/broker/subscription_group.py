@@ -9,15 +9,13 @@ import msgspec
 
 from harness.wire.bodies.json_body import (
     InvalidUtf8,
-    list_of,
-    listed,
+    only_list,
     read,
     strings_by_name,
     without_none,
 )
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import (
-    CoercionError,
     as_boolean,
     as_int32,
     as_int64,
@@ -123,7 +121,4 @@ _fast_list: Final = msgspec.json.Decoder(SubscriptionGroupList).decode
 
 
 def _read_list(node: Node) -> SubscriptionGroupList:
-    found = members(node, {"groupConfigList": list_of(read_subscription_group)})
-    if "groupConfigList" not in found:
-        raise CoercionError("no groupConfigList", node)
-    return SubscriptionGroupList(listed(found, "groupConfigList", node))
+    return SubscriptionGroupList(only_list(node, "groupConfigList", read_subscription_group))
