@@ -118,7 +118,7 @@ def _settings(profile: str, config: Mapping[str, str | int | bool]) -> BrokerCon
             raise OptionError(f"config: {key!r} cannot be set: {_OURS[key]}")
         if key not in known:
             near = get_close_matches(str(key), known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = f"; did you mean {near[0]!r}?" if near else "."
             raise OptionError(
                 f"config: the reference Broker has no setting {key!r}{hint} Settings have Apache's names, "
                 "as in broker.conf"

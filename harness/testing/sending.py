@@ -142,7 +142,7 @@ def _place(cluster: Cluster, message: Outgoing) -> tuple[Broker, int]:
         known = {name for broker in brokers.values() for name in broker.endpoint.broker.topics.table}
         near = get_close_matches(message.topic, known, n=1)
         raise OptionError(
-            f"topic {message.topic!r} does not exist{f'; did you mean {near[0]!r}?' if near else ''} "
+            f"topic {message.topic!r} does not exist{f'; did you mean {near[0]!r}?' if near else '.'} "
             f"Make it with rocketmq.topic({message.topic!r})"
         )
     if message.queue is not None:
