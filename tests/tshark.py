@@ -32,6 +32,10 @@ Members = dict[str, Any]
 """A command as both show it, and the codes of what is wrong with its bytes; or only these."""
 
 
+FIRST_BYTES_FIRST: Final = ("-o", "tcp.try_heuristic_first:TRUE")
+"""For captures of clients on any port: some ports are those of other protocols that Wireshark knows."""
+
+
 def tshark(*words: object) -> str:
     """What it prints when it is run with the dissector. Fails where the dissector does."""
     ended = subprocess.run(

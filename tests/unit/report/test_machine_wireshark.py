@@ -57,10 +57,10 @@ class Exchange:
         self._now = 0.0
         self._connections = 0
 
-    def connect(self, port: int = 9876) -> int:
+    def connect(self, port: int = 9876, *, local_port: int = 0) -> int:
         self._connections += 1
         number = self._connections
-        local, remote = f"10.0.0.1:{40_000 + number}", f"10.0.0.2:{port}"
+        local, remote = f"10.0.0.1:{local_port or 40_000 + number}", f"10.0.0.2:{port}"
         self.events.append(
             Opened(real=self._now, protocol=self._now, connection=number, local=local, remote=remote)
         )
@@ -221,6 +221,19 @@ def test_ports_are_a_preference_and_others_are_left_alone(tmp_path: Path) -> Non
     hidden = ("--disable-heuristic", "rocketmq_tcp", *shown)
     assert tshark.tshark("-r", known, *hidden) != ""
     assert tshark.tshark("-r", known, "-o", "rocketmq.ports:1", *hidden) == ""
+
+
+@tshark.needed
+@pytest.mark.parametrize(("port", "frames"), [(33_333, 0), (9876, 2)])
+def test_a_client_s_port_may_be_that_of_another_protocol(tmp_path: Path, port: int, frames: int) -> None:
+    exchange = Exchange()
+    connection = exchange.connect(port, local_port=57_000)  # Wireshark's port of IRC
+    exchange.say(connection, ASKED)
+    exchange.say(connection, ANSWER, answer=True)
+    capture = exchange.write(tmp_path / "irc.pcap")
+    numbers = ("-r", capture, "-Y", "rocketmq", "-T", "fields", "-e", "frame.number")
+    assert len(tshark.tshark(*numbers).split()) == frames
+    assert len(tshark.tshark(*numbers, *tshark.FIRST_BYTES_FIRST).split()) == 2
 
 
 @tshark.needed
