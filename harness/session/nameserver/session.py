@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TypeGuard
+import re
+from typing import Final, TypeGuard
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
@@ -240,12 +241,18 @@ def _succeeds(outcome: Outcome) -> TypeGuard[Replied]:
     return isinstance(outcome, Replied) and outcome.command.code == ResponseCode.SUCCESS
 
 
+_CHANGED_MEANWHILE: Final = re.compile(
+    r"ConcurrentModificationException|JSONException: write javaBean error, .*ClusterInfo"
+)
+"""What Java says, and what the fastjson of 4.6 and 4.7 makes of it."""
+
+
 def _changed_meanwhile(reply: Command) -> bool:
     """Whether cluster information changed while it was written: Apache's servers do that without a lock and
-    may then fail with this exception and code 1 (apache/rocketmq#1432; on both lines).
+    may then fail with code 1 (apache/rocketmq#1432; on all lines).
     """
-    remark = reply.remark or ""
-    return reply.code == ResponseCode.SYSTEM_ERROR and "ConcurrentModificationException" in remark
+    said = reply.remark or ""
+    return reply.code == ResponseCode.SYSTEM_ERROR and _CHANGED_MEANWHILE.search(said) is not None
 
 
 def _probe(opaque: int, version: int, nonce: str) -> Command:

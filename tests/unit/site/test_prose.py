@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from document_pages import ROOT
 
-pytest.importorskip("proselint", reason="proselint is not installed; `make lint` installs it")
+for library in ("proselint", "spylls"):
+    pytest.importorskip(library, reason=f"{library} is not installed; `make lint` installs it")
 SPEC = importlib.util.spec_from_file_location("prose", ROOT / "ci" / "prose.py")
 assert SPEC is not None
 assert SPEC.loader is not None
@@ -35,3 +36,21 @@ def test_proselint_is_asked(tmp_path: Path) -> None:
 
 def test_code_is_left_out(tmp_path: Path) -> None:
     assert findings(tmp_path, "# A title\n\n`nobody` stays.\n\n```text\nfor ever\n```\n") == []
+
+
+def test_words_are_spelt_as_a_dictionary_has_them(tmp_path: Path) -> None:
+    assert findings(tmp_path, "# A title\n\nAn unregistration is recieved.\n") == [
+        "page.md:3: 'recieved' is misspelt, or a term that ci/words.txt lacks"
+    ]
+
+
+def test_names_are_no_words(tmp_path: Path) -> None:
+    names = "brokerAddr, BrokerData, ACK, wire.sanity.x, goes-to-every-nameserver, a/b.pcap, v4x and 12ms"
+    assert findings(tmp_path, f"# A title\n\nSee {names}.\n") == []
+
+
+def test_a_term_that_no_page_needs_goes() -> None:
+    assert list(prose.needless({"an", "unregistration"}, {"unregistration", "regstration", "page"})) == [
+        "ci/words.txt: 'page' is a word of the dictionary",
+        "ci/words.txt: 'regstration' is on no page",
+    ]
