@@ -11,12 +11,12 @@ import sys
 from collections.abc import Iterator, Set
 from pathlib import Path
 
-import spylls.hunspell
 from markdown_it import MarkdownIt
 from proselint.checks import __register__
 from proselint.config import DEFAULT
 from proselint.registry import CheckRegistry
 from proselint.tools import LintFile
+from spellchecker import SpellChecker
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("*.md", "docs/**/*.md", "specs/rendered/*.md")
@@ -36,9 +36,7 @@ AVOIDED = {
 """What we do not write, and what to do instead."""
 
 
-ENGLISH = spylls.hunspell.Dictionary.from_files(
-    str(Path(spylls.hunspell.__file__).parent / "data" / "en" / "en_US")
-)
+ENGLISH = SpellChecker(language="en")
 WORDS = ROOT / "ci" / "words.txt"
 NAME = re.compile(r"\S*(?:[a-z][A-Z]|[_/@=\d]|\.\w|\w-\w+-)\S*")
 """Members, classes, ids, files and numbers: they are held against their sources, not against a dictionary."""
@@ -55,7 +53,7 @@ def words_of(text: str) -> list[str]:
 
 
 def is_known(word: str) -> bool:
-    return word.lower() in TERMS or ENGLISH.lookup(word)
+    return word.lower() in TERMS or word in ENGLISH
 
 
 @functools.cache
@@ -76,9 +74,11 @@ def findings(page: Path, name: str) -> Iterator[str]:
     for found in text.lint({"max_errors": DEFAULT["max_errors"], "checks": checks}):
         line, _ = paragraphs[found.pos[0] - 1]
         yield f"{name}:{line}: {found.check_result.message} ({found.check_result.check_path})"
+    reported: set[str] = set()
     for line, words in paragraphs:
         for word in words_of(words):
-            if not is_known(word):
+            if not is_known(word) and word not in reported:
+                reported.add(word)
                 yield f"{name}:{line}: {word!r} is misspelt, or a term that ci/words.txt lacks"
         for pattern, hint in AVOIDED.items():
             if avoided := re.search(pattern, words, re.IGNORECASE):
@@ -91,7 +91,7 @@ CheckRegistry().register_many(__register__)
 def needless(used: Set[str], terms: Set[str]) -> Iterator[str]:
     """Terms of ours that need not be there."""
     for term in sorted(terms):
-        if ENGLISH.lookup(term):
+        if term in ENGLISH:
             yield f"{WORDS.relative_to(ROOT)}: {term!r} is a word of the dictionary"
         elif term not in used:
             yield f"{WORDS.relative_to(ROOT)}: {term!r} is on no page"

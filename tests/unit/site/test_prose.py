@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from document_pages import ROOT
 
-for library in ("proselint", "spylls"):
+for library in ("proselint", "spellchecker"):
     pytest.importorskip(library, reason=f"{library} is not installed; `make lint` installs it")
 SPEC = importlib.util.spec_from_file_location("prose", ROOT / "ci" / "prose.py")
 assert SPEC is not None
