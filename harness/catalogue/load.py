@@ -26,6 +26,7 @@ from harness.catalogue.messages import Messages, messages_of, problems_of, unkno
 from harness.catalogue.profiles import Profile, load_profiles
 from harness.catalogue.quirks import Quirk, Server, quirks_of
 from harness.catalogue.renamed import RenamedIds, understood
+from harness.catalogue.replaced import wrongly_replaced
 from harness.catalogue.reports import Report, tags_of
 from harness.catalogue.roles import ROLES, Role, roles_of
 from harness.catalogue.sources import Source, Sources
@@ -134,6 +135,7 @@ def load(specs: Path) -> Catalogue:
                 problems += _cross_checks(where, chapter, statement, retired, seen)
                 seen.setdefault(statement.id, name_of(path))
                 statements.append(statement)
+    problems += wrongly_replaced(statements)
     reports = _reports(specs, statements, problems)
     servers = _servers(specs, seen, sources, digest, problems)
     if problems:

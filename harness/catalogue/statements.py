@@ -41,6 +41,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     roles: tuple[Role, ...] = ("nameserver",)
     since: str | None = None
     until: str | None = None
+    replaces: tuple[str, ...] = ()
     came: tuple[str, ...] = ()
     observed: tuple[str, ...] = ()
     issues: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from itertools import groupby
 import msgspec
 
 from harness.catalogue import LEVELS, Catalogue, Messages, Source, Statement
+from harness.catalogue.replaced import successors
 from harness.report.docs_markup import page, profiles_text
 from harness.report.docs_messages import message_links
 from harness.report.docs_quirks import quirk_lines
@@ -41,6 +42,7 @@ class Group(msgspec.Struct, frozen=True):
 def chapter_pages(catalogue: Catalogue, cases: Cases, messages: Messages) -> dict[str, str]:
     """File name -> Markdown text. Names of messages link to their description."""
     quirks = quirk_lines(catalogue)
+    newer = successors(catalogue.statements)
     pages = {}
     for name, statements in by_chapter(catalogue).items():
         text = page(
@@ -56,6 +58,8 @@ def chapter_pages(catalogue: Catalogue, cases: Cases, messages: Messages) -> dic
             cases=cases,
             quirks=quirks,
             lines={one.id: _lines(one, catalogue) for one in statements},
+            older={one.id: [catalogue.statement(name) for name in one.replaces] for one in statements},
+            newer=newer,
             sources=_places,
             urls=_urls(statements),
             normative=_normative,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 from harness.catalogue import (
@@ -28,6 +29,7 @@ from harness.catalogue.copies import Copy
 from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
+from harness.catalogue.replaced import successors
 from harness.report.docs_codes import codes_page
 from harness.report.docs_copies import copies_page
 from harness.report.docs_examples import example_text
@@ -409,12 +411,27 @@ def _settings(messages: Messages, profiles: Sequence[str]) -> str:
 # differences ----------------------------------------------------------------------------------------
 
 
+@dataclass
+class Differences:
+    """Of a chapter: what took the place of what, and what came or went without a counterpart, by profiles."""
+
+    changed: list[tuple[list[Statement], Statement]] = field(default_factory=list)
+    alone: dict[tuple[str, ...], list[Statement]] = field(default_factory=dict)
+
+
 def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[str]) -> str:
-    chapters: dict[str, dict[tuple[str, ...], list[Statement]]] = {}
+    followed = successors(catalogue.statements)
+    chapters: dict[str, Differences] = {}
     for one in catalogue.statements:
         everywhere = {each.name for each in catalogue.profiles if set(each.roles) & set(one.roles)}
-        if set(one.profiles) != everywhere:
-            chapters.setdefault(one.chapter, {}).setdefault(tuple(one.profiles), []).append(one)
+        if set(one.profiles) == everywhere:
+            continue
+        if one.replaces:
+            older = [statement for name in one.replaces if (statement := catalogue.statement(name))]
+            chapters.setdefault(one.chapter, Differences()).changed.append((older, one))
+        elif one.id not in followed:
+            alone = chapters.setdefault(one.chapter, Differences()).alone
+            alone.setdefault(tuple(one.profiles), []).append(one)
     return page("differences", pages=PAGES, existing=_existing(messages, profiles), chapters=chapters)
 
 

@@ -24,6 +24,11 @@ def plain(text: str) -> str:
     )
 
 
+def in_table(text: str) -> str:
+    """Markdown that stands in a table: code spans must not end the cell."""
+    return re.sub(r"(?<!\\)\|", r"\\|", text)
+
+
 def code(text: object) -> str:
     """A code span, in a table too."""
     return f"`{str(text).replace('|', chr(92) + '|')}`"

@@ -58,6 +58,7 @@ def _environment() -> jinja2.Environment:
         digest=_digest,
         escaped=lambda value: escape(value, quote=False),
         holds_back=cause_words.holds_back,
+        in_table=md.in_table,
         fixed=text.fixed,
         issue=md.issue,
         issue_link=text.issue_link,

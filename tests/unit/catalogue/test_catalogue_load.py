@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from harness.catalogue import Catalogue, CatalogueProblems, catalogue, load, specs_directory
+from harness.catalogue.replaced import successors
 
 Edit = Callable[[dict[str, Any]], None]
 
@@ -180,6 +181,27 @@ def test_a_statement_holds_from_one_release_line_to_another(
     found = load(specs).statement("ns.kv.a")
     assert found is not None
     assert found.profiles == profiles
+
+
+def test_a_statement_takes_the_place_of_an_older_one(specs: Path) -> None:
+    newer = statement("ns.lease.newer", since="5.5", until="5.5", replaces=["ns.lease.expires"])
+    write(specs, "lease", [statement(), newer])
+    assert [one.id for one in successors(load(specs).statements)["ns.lease.expires"]] == ["ns.lease.newer"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"since": "5.3"}, "profile 5.3 has both; let the older end with `until` before this one begins"),
+        ({"replaces": ["ns.lease.other"]}, "replaces ns.lease.other, which does not exist; correct"),
+    ],
+)
+def test_what_is_replaced_exists_and_has_ended(specs: Path, changes: dict[str, Any], said: str) -> None:
+    newer = statement("ns.lease.newer", since="5.5", until="5.5", replaces=["ns.lease.expires"])
+    write(specs, "lease", [statement(), newer | changes])
+    (found,) = problems(specs)
+    assert found.startswith("specs/statements/nameserver/lease.yaml ns.lease.newer: ")
+    assert said in found
 
 
 def test_a_class_that_moved_has_a_file_for_each_version(specs: Path) -> None:
