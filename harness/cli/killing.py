@@ -20,6 +20,7 @@ from harness.conformance.case_run import Setting
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.running import NOT_STARTED, Runner
 from harness.report.results import CaseResult, Verdict
+from harness.session import Instance
 from harness.targets import parse
 from harness.targets.builtin.target import reference_line
 from reference_impl.mutants import MUTANTS, mutants_of
@@ -88,17 +89,22 @@ def run_task(task: Task) -> Seen:
 
 
 def results(
-    role: Role, uri: str, profile: str, names: Iterable[str], begins: Callable[[str], object] = lambda _: None
+    role: Role,
+    uri: str,
+    profile: str,
+    names: Iterable[str],
+    begins: Callable[[str], object] = lambda _: None,
+    made: Callable[[Instance], Instance] = lambda one: one,
 ) -> Iterator[tuple[str, CaseResult, bool]]:
     """Runs cases one after the other on one server, strictly: name, result, and whether the server lives.
 
     A server that does not start for a case does not live. One that has ended is started again. `begins` is
-    called with the name of each case before it runs.
+    called with the name of each case before it runs; `made` with each server that has started.
     """
     target = parse(uri, role)
-    instance = target.start()
+    instance = made(target.start())
     setting = Setting(catalogue().of(role), profile, uri, role=role, strict=True)
-    runner = Runner(setting, instance, target.another)
+    runner = Runner(setting, instance, lambda setup: made(target.another(setup)))
     by_name = {one.name: one for one in cases(role=role)}
     try:
         for name in names:

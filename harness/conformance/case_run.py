@@ -167,8 +167,10 @@ class CaseRun:
         self._is_lost = True
         self.ended = self.result(Verdict.BLOCKED, how)
 
-    def measure(self, instance: Instance) -> None:
-        """Runs the function of the case on a session of its own."""
+    def measure(self, instance: Instance, *, alone: bool = False) -> None:
+        """Runs the function of the case on a session of its own. `alone`: no other case has used the server,
+        so that this one is to blame for its end.
+        """
         longest = LONGEST_WAIT / instance.clock.warp if self.one.case.clock and instance.clock.warp else 0.0
         restart = STARTING if self.one.case.own_server or self.one.case.setup else 0.0
         self._log = ServerLog(instance.log)
@@ -206,6 +208,10 @@ class CaseRun:
             self.target_died = str(error)
             if self.one.chapter in LAST:
                 self.ends_last(f"the target did not live through the run: {error}")
+            elif alone:
+                self._ended_in = (self.one.name,)
+                failure = self._judged("the target lives", in_a_line(error), self._write_trace(session))
+                self._breaks("", failure, level="MUST")
             else:
                 self.ends(Verdict.BLOCKED, str(error))
         except Blocked as error:

@@ -186,7 +186,7 @@ class Runner:
         except Exception:  # it cannot be started a second time, or not now
             return self._in_time(one) if first.is_lost else first
         try:
-            again = self._in_time(one, Spare(instance))
+            again = self._in_time(one, Spare(instance, is_unused=True))
             has_ended = not (instance.alive() and self._answers(instance))
         finally:
             self._stopping.stop(instance)
@@ -264,7 +264,7 @@ class Runner:
         if spare is None:
             run.within(lambda: self._measure(run))
         else:
-            run.within(lambda: run.measure(spare.instance))
+            run.within(lambda: run.measure(spare.instance, alone=spare.is_unused))
             spare.is_clean = spare.is_clean and not run.attempt.has_failed
         return run.attempt
 
@@ -324,7 +324,7 @@ class Runner:
             self._begun[run.one.name] = len(self._ends)
         try:
             with self._changing_settings if run.one.case.apart else contextlib.nullcontext():
-                run.measure(instance)
+                run.measure(instance, alone=self._instances.is_its_own(run.one))
         finally:
             self._instances.give_back(run.one)
         if run.wait is not None:
@@ -335,7 +335,8 @@ class Runner:
             run.is_lost(lost)
             return
         if instance is not self._instances.main:
-            if run.target_died and run.attempt.result.verdict is Verdict.BLOCKED:
+            result = run.attempt.result
+            if run.target_died and (result.verdict is Verdict.BLOCKED or result.ended_in):
                 self._ends_apart.append(End((run.one.name,), "the target had gone", run.target_died))
             return
         number, suspects = len(self._ends), (run.one.name, *self._begun)

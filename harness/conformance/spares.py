@@ -25,6 +25,8 @@ class Spare:
     instance: Instance
     is_clean: bool = True
     """Whether no case has failed on it."""
+    is_unused: bool = False
+    """Whether it is there for a single try."""
     users: int = 0
     is_left: bool = False
     """Whether another one has taken its place: it stops with its last user."""

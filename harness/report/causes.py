@@ -181,7 +181,9 @@ def causes_of(run: Run) -> list[Cause]:
     ends = [
         (item, next(name for name in item.result.ended_in if name in failed))
         for item in failing
-        if seen.issuperset(item.result.ended_in) and not failed.isdisjoint(item.result.ended_in)
+        if item.result.case not in item.result.ended_in
+        and seen.issuperset(item.result.ended_in)
+        and not failed.isdisjoint(item.result.ended_in)
     ]
     ended = [item for item, _ in ends]
     groups = group([item for item in failing if item not in ended], held)

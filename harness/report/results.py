@@ -356,7 +356,9 @@ class CaseResult(_Heard, frozen=True, tag_field="record", tag="case"):
     held: tuple[Held, ...] = ()
     """The different kinds of requests whose outcome was as expected: what no cause may contradict."""
     ended_in: tuple[str, ...] = ()
-    """For the last case of a target that did not live through the run: the cases in which it ended."""
+    """Where the target ended: the cases in which it did. Of the last case, those of the whole run; of any
+    other, the case itself.
+    """
 
     @property
     def is_broken(self) -> bool:

@@ -7,6 +7,8 @@
 - An exception of the server is its death, as it would be of a process: that call and each later one raises
   ``TargetDied`` with the same last words, until it is restarted. Only closing a connection to a dead server
   succeeds, as it does over a network.
+- A server that `endures` loses to an exception what `serve` loses, asyncio being what it is: the connection
+  that it was reading from; of a tick, what was due and every later tick until a peer makes it act again.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar, ParamSpec, TypeVar
 
@@ -33,6 +36,7 @@ from harness.targets.settings import in_directory
 from harness.trace import How
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
+from reference_impl.remoting.errors import DurabilityError
 
 _FIRST_PORT = 20_000
 _FIRST_LISTENER = 61_000
@@ -45,6 +49,10 @@ _UNHEARD = logging.NullHandler()
 """What the server logs is for whoever runs one; here its answers tell as much."""
 
 
+class StumbleError(Exception):
+    """An exception of the server that it lives through."""
+
+
 class InProcess:
     """A reference server with its connections. What it keeps on disk is kept here.
 
@@ -54,6 +62,8 @@ class InProcess:
 
     title: ClassVar[str]
     server: ClassVar[str]
+    endures = False
+    """Whether an exception is what it is in `serve`, and not the death of the server."""
 
     def __init__(
         self, profile: str, mutant: str | None, setup: Setup = DEFAULT_SETUP, epoch: int = 0
@@ -75,11 +85,13 @@ class InProcess:
         self._output = ""
         self._stopping = False
         self._stops_at = NEVER
+        self._ticks = True
+        """Whether it acts when something is due."""
         self._clock = VirtualClock(self._next_due, self._tick, self._lock)
         logging.getLogger("reference_impl").addHandler(_UNHEARD)
         self._endpoint = self._build()
         try:
-            self._act()
+            self._do_what_is_due()
         except TargetDied as problem:
             raise TargetError(
                 expected="a server that starts", got=str(problem), do="mend what raises it"
@@ -109,7 +121,10 @@ class InProcess:
             number = next(self._numbers)
             transport = _Transport(self, number, f"127.0.0.1:{_FIRST_PORT + number % 40_000}")
             self._connections[number] = transport
-            self._carry_out(self._given(connected, number, transport.local, self._time))
+            try:
+                self._carry_out(self._given(connected, number, transport.local, self._time))
+            except StumbleError:
+                self._cut(number)
             return transport
 
     def _dialled(self, address: str) -> int | None:
@@ -125,14 +140,18 @@ class InProcess:
     def restart(self, how: Ending = "term") -> None:
         with self._lock:
             if how == "term" and not self._last_words:
-                self._given(self._endpoint.stop, self._time)
-                self._carry_out(self._given(self._endpoint.tick, self._time))
+                with suppress(StumbleError):
+                    self._given(self._endpoint.stop, self._time)
+                    self._carry_out(self._given(self._endpoint.tick, self._time))
             for transport in self._connections.values():
                 transport.ended = True
             self._connections.clear()
             self._last_words = ""
-            self._endpoint = self._asked(self._build)
-            self._act()
+            try:
+                self._endpoint = self._asked(self._build)
+                self._do_what_is_due()
+            except StumbleError as problem:
+                raise self._death(problem) from problem
 
     def shutdown(self) -> None:
         with self._lock:
@@ -170,20 +189,31 @@ class InProcess:
     def sent(self, number: int, data: bytes) -> None:
         """Bytes from the harness."""
         with self._lock:
-            self._carry_out(self._given(self._endpoint.received, number, data, self._time))
+            try:
+                self._carry_out(self._given(self._endpoint.received, number, data, self._time))
+                if self.endures and self._asked(lambda: self._endpoint.is_due):
+                    self._do_what_is_due()
+            except StumbleError:
+                self._cut(number)
 
     def left(self, number: int) -> None:
         """The harness has closed its end."""
         with self._lock:
             self._connections.pop(number, None)
             if not self._last_words:
-                self._carry_out(self._given(self._endpoint.lost, number, self._time))
+                self._lose(number)
 
     def half_closed(self, number: int) -> None:
         """The harness has closed its sending direction."""
         with self._lock:
-            if not self._last_words:
+            if self._last_words:
+                return
+            try:
                 self._carry_out(self._given(self._endpoint.half_closed, number, self._time))
+                if self.endures:
+                    self._do_what_is_due()
+            except StumbleError:
+                self._cut(number)
 
     def wait(self, transport: _End, timeout: float) -> bool:
         """Moves time on until something has come on a connection, at most by these virtual seconds."""
@@ -195,15 +225,24 @@ class InProcess:
         raise NotImplementedError
 
     def _asked(self, method: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
-        """What a method of the server gives. Raises ``TargetDied`` where it raises, or has before."""
-        if not self._last_words:
-            try:
-                return method(*args, **named)
-            except Exception as problem:
-                self._last_words = f"the target died: {type(problem).__name__}: {problem}"
-                self._output = "".join(traceback.format_exception(problem))
-                raise TargetDied(self._last_words) from problem
-        raise TargetDied(self._last_words)
+        """What a method of the server gives. Raises ``TargetDied`` where it raises, or has before; a server
+        that endures it raises ``StumbleError``.
+        """
+        if self._last_words:
+            raise TargetDied(self._last_words)
+        try:
+            return method(*args, **named)
+        except Exception as problem:
+            if self.endures and not isinstance(problem, DurabilityError):
+                raise StumbleError(f"{type(problem).__name__}: {problem}") from problem
+            raise self._death(problem) from problem
+
+    def _death(self, problem: Exception) -> TargetDied:
+        """That the server ends by this exception."""
+        cause = problem.__cause__ if isinstance(problem, StumbleError) else problem
+        self._last_words = f"the target died: {type(cause).__name__}: {cause}"
+        self._output = "".join(traceback.format_exception(cause))
+        return TargetDied(self._last_words)
 
     def _given(self, method: Callable[_P, _T], *args: _P.args, **named: _P.kwargs) -> _T:
         """What a method of the server gives, which must be something: nothing is its death, too."""
@@ -221,7 +260,7 @@ class InProcess:
         match effect:
             case Send(connection, data):
                 if connection in self._connections:
-                    self._connections[connection].arrived += data
+                    self._asked(self._connections[connection].arrived.extend, data)
             case Close(connection):
                 if connection in self._connections:
                     self._connections.pop(connection).ended = True
@@ -240,20 +279,47 @@ class InProcess:
         for effect in effects:
             self._effect(effect)
 
+    def _cut(self, number: int) -> None:
+        """A connection ends at which the server has stumbled."""
+        if (transport := self._connections.pop(number, None)) is not None:
+            transport.ended = True
+        self._lose(number)
+
+    def _lose(self, number: int) -> None:
+        """The server learns that a connection has ended."""
+        with suppress(StumbleError):
+            self._carry_out(self._given(self._endpoint.lost, number, self._time))
+            if self.endures:
+                self._do_what_is_due()
+
     def _act(self) -> None:
-        """What is due now. A server that is to stop is asked when, again and again."""
+        """What is due now, as far as the server does not stumble over it."""
+        with suppress(StumbleError):
+            self._do_what_is_due()
+
+    def _do_what_is_due(self) -> None:
+        """A server that is to stop is asked when, again and again. One that stumbles has nothing due after
+        that.
+        """
+        self._ticks = False
         self._carry_out(self._given(self._endpoint.tick, self._time))
         if self._stopping:
             self._stops_at = self._given(self._endpoint.stop, self._time) - self._epoch
             self._carry_out(self._given(self._endpoint.tick, self._time))
             if self._clock.milliseconds >= self._stops_at:
                 self._end()
+        self._ticks = True
 
     def _next_due(self) -> int:
         with self._lock:
             if self._stopped:
                 return NEVER
-            return min(self._stops_at, self._given(self._endpoint.next_tick, self._time) - self._epoch)
+            if self._ticks:
+                with suppress(StumbleError):
+                    due = self._given(self._endpoint.next_tick, self._time) - self._epoch
+                    return min(self._stops_at, due)
+                self._ticks = False
+            return self._stops_at
 
     def _tick(self, now: int) -> None:
         with self._lock:

@@ -19,6 +19,7 @@ from harness.wire import Command, FrameBuffer, decode, encode
 from harness.wire.bodies import Properties, RegisterBody, TopicConfig
 from reference_impl import serve
 from reference_impl.nameserver import Config
+from reference_impl.remoting.endpoint import RemotingEndpoint
 
 ROOT = str(Path(__file__).resolve().parents[2])
 RUN = f"import sys; sys.path.insert(0, {ROOT!r}); from reference_impl.serve import run; sys.exit(run(%s))"
@@ -280,6 +281,42 @@ def test_it_runs_inside_a_loop_of_one_s_own() -> None:
         return answer
 
     assert asyncio.run(session()).opaque == 5
+
+
+def test_an_exception_costs_the_connection_that_it_was_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a built-in target that endures (`InProcess.endures`), by which generated faults are judged."""
+    question = encode(Command(code=106))
+    sound = RemotingEndpoint.answer
+
+    def stumbles(endpoint: RemotingEndpoint, connection: int, frame: bytes, now: int) -> bytes | None:
+        if connection == 1:
+            raise KeyError("T0")
+        return sound(endpoint, connection, frame, now)
+
+    async def session() -> tuple[bytes, bytes]:
+        asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+        stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+        config = Config(listen_port=0, bind_address="127.0.0.1")
+        serving = asyncio.create_task(
+            serve.serve_nameserver(
+                config=config, stop=stop, ready=lambda shell: ready.set_result(shell.address)
+            )
+        )
+        place = await ready
+        first, second = await asyncio.open_connection(*place), await asyncio.open_connection(*place)
+        for _, writer in (first, second):
+            writer.write(question)
+        seen = await first[0].read(), await second[0].read(4)
+        stop.set()
+        await serving
+        for _, writer in (first, second):
+            writer.close()
+        return seen
+
+    monkeypatch.setattr(RemotingEndpoint, "answer", stumbles)
+    ended, answered = asyncio.run(asyncio.wait_for(session(), PATIENCE))
+    assert ended == b""
+    assert len(answered) == 4
 
 
 def test_it_speaks_tls(start: Start) -> None:

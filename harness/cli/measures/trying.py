@@ -22,6 +22,7 @@ import msgspec
 from harness.catalogue import Role
 from harness.cli.measures.server_copy import ServerCopy, load_server_copy
 from harness.report.results import Verdict
+from harness.session import Instance
 
 if TYPE_CHECKING:
     from reference_impl.mutants.generated import LiveFunctions, Site
@@ -61,7 +62,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     how: str
     """* `failure`: a case fails, and the server lives.
-    * `crash`: the server ends in a case, or does not start.
+    * `crash`: the server ends in a case, or does not start. An exception that `serve` lives through is none.
     * `hang`: it uses processor time without end.
     * `blocked`: no case fails, and some cannot be measured.
     * `unseen`: every case holds.
@@ -161,11 +162,19 @@ def results_of(
     """The cases one after the other on one server: verdict, what was seen, and whether the server lives."""
     from harness.cli.killing import results
 
-    for name, result, lives in results(
-        work.role, f"builtin:{work.profile}", work.profile, work.cases, before
-    ):
+    uri = f"builtin:{work.profile}"
+    for name, result, lives in results(work.role, uri, work.profile, work.cases, before, _enduring):
         why = result.failure.actual if result.failure else result.reason
         yield name, (result.verdict, why, lives)
+
+
+def _enduring(instance: Instance) -> Instance:
+    """The server as `serve` runs it: an exception seldom ends it, and is noticed by what comes of it."""
+    from harness.targets.in_process import InProcess
+
+    assert isinstance(instance, InProcess)
+    instance.endures = True
+    return instance
 
 
 def in_a_fork(act: Callable[[], Any], seconds: int | None) -> Any:

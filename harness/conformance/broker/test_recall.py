@@ -114,6 +114,8 @@ def test_handle_that_does_not_fit_is_refused(bk: BrokerSession) -> None:
     for time in (str(now - 1000), str(now + 259_300_000), "soon"):
         refused = Reply(ILLEGAL, remark="recall failed, timestamp invalid")
         recall(bk, topic, handle("v1", topic, name, time, "k")) >> refused
+    for more in (60_000, 259_100_000):
+        recall(bk, topic, handle("v1", topic, name, str(now + more), "k")) >> told("k")
 
 
 @case(kills=["recalls-of-any-topic"], setup=RECALLS)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from contextlib import suppress
 
 from harness.program.chance import chance
 from harness.session import DEFAULT_SETUP, ProbingNameServer, Setup, TargetDied, Transport
 from harness.targets.builtin.target import reference_line, unknown_mutant
-from harness.targets.in_process import NEVER, InProcess
+from harness.targets.in_process import NEVER, InProcess, StumbleError
 from harness.targets.probed_broker import nameservers_in, with_nameservers
 from harness.wire import WireError
 from reference_impl.broker import Config, Endpoint, build
@@ -98,7 +99,8 @@ class BuiltinBroker(InProcess):
             case Dial(address):
                 assert isinstance(self._endpoint, Endpoint)
                 made = self._dialled(address)
-                self._carry_out(self._asked(self._endpoint.dialled, made, self._time))
+                with suppress(StumbleError):
+                    self._carry_out(self._asked(self._endpoint.dialled, made, self._time))
             case Flush():
                 assert isinstance(self._endpoint, Endpoint)
                 self._asked(self._endpoint.flush)
@@ -119,8 +121,11 @@ class BuiltinBroker(InProcess):
 
     def _push(self, connection: int) -> None:
         """What there is for a slave."""
-        while self._asked(self._endpoint.has_waiting, connection):
-            self._carry_out(self._asked(self._endpoint.received, connection, b"", self._time))
+        try:
+            while self._asked(self._endpoint.has_waiting, connection):
+                self._carry_out(self._asked(self._endpoint.received, connection, b"", self._time))
+        except StumbleError:
+            self._cut(connection)
 
     def _nameserver_says(self, address: str, data: bytes) -> bytes | str:
         """What a NameServer says: a frame, `silence`, or `close` where it cannot be reached as well."""
@@ -138,7 +143,8 @@ class BuiltinBroker(InProcess):
         while self._answers and self._answers[0][0] <= self._clock.milliseconds:
             _, _, number, frame = heapq.heappop(self._answers)
             assert isinstance(self._endpoint, Endpoint)
-            super()._carry_out(self._asked(self._endpoint.answered, number, frame, self._time))
+            with suppress(StumbleError):
+                super()._carry_out(self._asked(self._endpoint.answered, number, frame, self._time))
 
     def _next_due(self) -> int:
         with self._lock:

@@ -1,4 +1,6 @@
-"""A server that does not come back fails its case; one that dies in a case of its own fails the last one."""
+"""A server that does not come back, or dies in a case that has it alone, fails the case. One that dies at all
+fails the last case, too.
+"""
 
 from __future__ import annotations
 
@@ -35,6 +37,13 @@ def on_another(instance: Any) -> Runner:
     return Runner(setting, parse("builtin:5.3").start(), lambda _: instance)
 
 
+def dies(result: CaseResult, name: str) -> bool:
+    """Whether a case fails because its server ends, which breaks a MUST whatever the case is about."""
+    assert result.failure is not None
+    assert (result.failure.expected, result.ended_in) == ("the target lives", (name,))
+    return result.verdict is Verdict.FAIL
+
+
 def test_a_server_that_does_not_start_again_fails_the_case() -> None:
     result = on_another(Unrevived()).run(loaded(lambda ns: ns.restart(), own_server=True))
     assert result.verdict is Verdict.FAIL
@@ -51,7 +60,7 @@ def test_the_last_case_judges_the_deaths_of_servers_of_single_cases() -> None:
         ns.call(QUERY, on=ns.connect()) >> Reply(0)
 
     runs = on_another(instance)
-    assert runs.run(loaded(deadly, own_server=True)).verdict is Verdict.BLOCKED
+    assert dies(runs.run(loaded(deadly, own_server=True)), "kv.function")
     last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
     assert last.verdict is Verdict.FAIL
     assert "the target had gone in kv.function" in last.reason
@@ -87,7 +96,7 @@ def test_a_case_that_finds_the_server_ended_is_not_blamed() -> None:
 
 def test_the_case_that_ends_a_fresh_server_too_is_blamed() -> None:
     runs = judging(parse("builtin:5.3").start())
-    assert runs.run(named(deadly, "kv.deadly")).verdict is Verdict.BLOCKED
+    assert dies(runs.run(named(deadly, "kv.deadly")), "kv.deadly")
     last = runs.run(loaded(met, "endurance", "wire.endurance.lives"))
     assert last.verdict is Verdict.FAIL
     assert last.ended_in == ("kv.deadly",)

@@ -396,6 +396,18 @@ def test_that_the_server_ended_in_a_case_belongs_to_the_cause_of_that_case(seen:
         assert causes[1].title == f"The server does not live through {', '.join(seen)}"
 
 
+def test_a_case_that_ends_the_server_alone_is_a_cause_with_the_last_case() -> None:
+    alone, last = (
+        msgspec.structs.replace(
+            passed(name), verdict=Verdict.FAIL, reason="it had gone", ended_in=("security.deep",)
+        )
+        for name in ("security.deep", "endurance.lives")
+    )
+    (cause,) = explained(run_of(alone, last)).causes
+    assert cause.cases == ("security.deep", "endurance.lives")
+    assert cause.title == "The server does not live through security.deep"
+
+
 def test_known_failures_and_what_is_allowed_have_no_cause() -> None:
     for verdict in (Verdict.XFAIL, Verdict.DEVIATES, Verdict.QUIRK, Verdict.FLAKY):
         one = msgspec.structs.replace(failed("a", ROUTE, outcome(OK, GONE)), verdict=verdict)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance import AnyOf, Between, Including, Matching, Reply, case
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
@@ -31,11 +31,26 @@ def test_consumers_are_shown(bk: BrokerSession) -> None:
             "subscriptionTable": {topic: subscription},
         },
     )
+    other, on_other = bk.client()
+    bk.heartbeat(other, consumers=[wants], on=on_other, language="GO", version=301) >> Reply(SUCCESS)
+    stranger, on_stranger = bk.client()
+    strange = consuming(bk.group("other"), [topic])
+    bk.heartbeat(stranger, consumers=[strange], on=on_stranger) >> Reply(SUCCESS)
+    both = [online(client, connection), online(other, on_other, "GO", 301)]
+    bk.consumer_connections(group).json >> in_any_order(both)
 
 
-def online(client: str, connection: Connection) -> dict[str, object]:
+def in_any_order(both: list[dict[str, object]]) -> AnyOf:
+    """Two clients that are shown."""
+    orders = (both, both[::-1])
+    return AnyOf(*(Reply(SUCCESS, Including({"connectionSet": order})) for order in orders))
+
+
+def online(
+    client: str, connection: Connection, language: str = "CPP", version: int = 300
+) -> dict[str, object]:
     """A client as it is shown, if its heartbeat had this language and this version."""
-    return {"clientAddr": connection.peer, "clientId": client, "language": "CPP", "version": 300}
+    return {"clientAddr": connection.peer, "clientId": client, "language": language, "version": version}
 
 
 @case(kills=["nobody-online-is-success"])
@@ -52,6 +67,11 @@ def test_producers_are_shown(bk: BrokerSession) -> None:
     bk.heartbeat(client, producers=[group], on=connection, language="CPP", version=300) >> Reply(SUCCESS)
     shown = asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group)
     shown >> Reply(SUCCESS, {"connectionSet": [online(client, connection)]})
+    (other, on_other), (stranger, on_stranger) = bk.client(), bk.client()
+    bk.heartbeat(other, producers=[group], on=on_other, language="GO", version=301) >> Reply(SUCCESS)
+    bk.heartbeat(stranger, producers=[bk.group("other")], on=on_stranger) >> Reply(SUCCESS)
+    both = [online(client, connection), online(other, on_other, "GO", 301)]
+    asked(bk, RequestCode.GET_PRODUCER_CONNECTION_LIST, producerGroup=group) >> in_any_order(both)
 
 
 @case(kills=["unknown-producers-are-success"])

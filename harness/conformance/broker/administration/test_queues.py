@@ -104,7 +104,8 @@ def spans(bk: BrokerSession, topic: str, group: str) -> Exchange:
     clock=True,
 )
 def test_times_of_queues_are_shown(bk: BrokerSession) -> None:
-    topic, group, none = bk.topic(queues=2), bk.group(), (-1, -1, -1)
+    topic, group, none = bk.name("T"), bk.group(), (-1, -1, -1)
+    bk.create_topic(topic, 3, write_queues=2) >> Reply(SUCCESS)
     bk.create_group(group) >> Reply(SUCCESS)
     for _ in range(3):
         bk.send(topic, queue=1) >> Reply(SUCCESS)

@@ -34,6 +34,11 @@ def pushed_to(slave: Slave, begin: int) -> int:
     return begin + int(answer.value[1])
 
 
+def begun(bk: BrokerSession, topic: str, slave: Slave, begin: int) -> tuple[SendExchange, int]:
+    """A send that waits, and where the log ends, once the slave has been pushed the message."""
+    return bk.send(topic, on=bk.connect()), pushed_to(slave, begin)
+
+
 def has_fields(sent: SendExchange, code: int, queue_offset: int) -> None:
     """A message is stored, whatever the code says."""
     told = Including({"msgId": ANYTHING, "queueId": "0", "queueOffset": str(queue_offset)})
@@ -54,6 +59,13 @@ def test_send_waits_for_a_slave(bk: BrokerSession) -> None:
     waits(sent)
     slave.report(finish)
     has_fields(sent, SUCCESS, 1)
+    first, finish = begun(bk, topic, slave, finish)
+    second, end_of_second = begun(bk, topic, slave, finish)
+    slave.report(finish)
+    has_fields(first, SUCCESS, 2)
+    waits(second)
+    slave.report(end_of_second)
+    has_fields(second, SUCCESS, 3)
 
 
 @case(kills=["waits-for-no-slave", "send-without-slave-has-no-fields"], own_server=True, setup=SYNC)
@@ -141,6 +153,14 @@ def test_send_waits_for_replicas(bk: BrokerSession) -> None:
         second.report(finish)
         has_fields(sent, SUCCESS, number)
         begin = finish
+    one, end_of_one = begun(bk, topic, first, begin)
+    other, finish = begun(bk, topic, first, end_of_one)
+    first.report(finish)
+    second.report(end_of_one)
+    has_fields(one, SUCCESS, 4)
+    waits(other)
+    second.report(finish)
+    has_fields(other, SUCCESS, 5)
 
 
 @case(
