@@ -60,8 +60,8 @@ def build(
     profile's own; `mutant` is the name of a deliberate fault to apply to them (raises KeyError for an unknown
     one, ValueError for one that does not apply); `started` is the time, ms since the epoch; `certificates` is
     asked once for each TLS connection; `of_client` gives the Broker's time at a moment that a client's clock
-    shows; `acl_files` is asked for the files of access control again and again, where `aclEnable` is true. Raises
-    StoreError for a storage that is damaged, AclError for such a file that cannot be read.
+    shows; `acl_files` is asked for the files of access control every few seconds, where `aclEnable` is true.
+    Raises StoreError for a storage that is damaged, AclError for such a file that cannot be read.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")

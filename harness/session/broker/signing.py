@@ -12,7 +12,7 @@ from harness.wire import Command
 
 
 class Account(msgspec.Struct, frozen=True):
-    """An access key, and the secret that goes with it. ``token`` is a security token, of those who have one."""
+    """An access key and its secret key. ``token``: a security token, which few accounts have."""
 
     access_key: str
     secret_key: str

@@ -52,7 +52,7 @@ class Access(Part):
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self.is_on = self.config.acl_enable and not self.profile.v5
+        self.is_on = self.is_wanted()
         self.files: dict[str, AclFile] = {}
         """What is in force, by the name of the file."""
         self._seen: dict[str, bytes] = {}
@@ -60,6 +60,10 @@ class Access(Part):
         if self.is_on:
             self._seen = dict(broker.acl_files())
             self.files = {name: read(name, data, broker.started) for name, data in self._seen.items()}
+
+    def is_wanted(self) -> bool:
+        """Whether requests are looked at."""
+        return self.config.acl_enable and not self.profile.v5
 
     # -- requests --------------------------------------------------------------------------------------------
 

@@ -23,7 +23,6 @@ import yaml
 from harness.wire import Command, RequestCode
 from harness.wire.bodies import DataVersion
 from harness.wire.fastjson import document
-from reference_impl.broker import required
 from reference_impl.broker.part import Part
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
@@ -50,16 +49,16 @@ class AccessAdministration(Part):
     @answers(RequestCode.UPDATE_AND_CREATE_ACL_CONFIG)
     def update(self, command: Command, connection: int, now: int) -> Reply:
         ext: Ext = command.ext or {}
-        key, secret = required.text(ext, "accessKey"), fields.text(ext, "secretKey")
+        key, secret = fields.text(ext, "accessKey"), fields.text(ext, "secretKey")
         try:
             self.require_on()
             self.check(key, secret, [one for name in _LISTS for one in self.listed(ext, name) or []])
-            self.put(key, self.said(ext), now)
+            self.put(key or "", self.said(ext), now)
         except AclError as error:
             return Reply(UPDATE_FAILED, remark=str(error))
         return Reply(0)
 
-    def check(self, key: str, secret: str | None, rights: list[str]) -> None:
+    def check(self, key: str | None, secret: str | None, rights: list[str]) -> None:
         """Raises AclError for an account that is none."""
         check_keys(key, secret)
         check_rights(rights)
@@ -85,7 +84,7 @@ class AccessAdministration(Part):
         name = self.file_of(key) or DEFAULT_FILE
         content = self.content(name)
         accounts = content.get("accounts") or []
-        old = next((one for one in accounts if str(one["accessKey"]) == key), {})
+        old: dict[str, Any] = next((one for one in accounts if str(one["accessKey"]) == key), {})
         content["accounts"] = [*(one for one in accounts if one is not old), self.merged(old, said)]
         self.write(name, content, now)
 
@@ -95,7 +94,7 @@ class AccessAdministration(Part):
 
     @answers(RequestCode.DELETE_ACL_CONFIG)
     def delete(self, command: Command, connection: int, now: int) -> Reply:
-        key = required.text(command.ext or {}, "accessKey")
+        key = fields.part_of_key(command.ext, "accessKey")
         try:
             self.require_on()
             name = self.file_of(key)
@@ -116,14 +115,14 @@ class AccessAdministration(Part):
     def set_addresses(self, command: Command, connection: int, now: int) -> Reply:
         """`aclFileFullPath` names the file; without it, it is `conf/plain_acl.yml`."""
         ext: Ext = command.ext or {}
-        given = required.text(ext, "globalWhiteAddrs")
-        path = fields.text(ext, "aclFileFullPath")
+        several, path = self.listed(ext, "globalWhiteAddrs"), fields.text(ext, "aclFileFullPath")
         try:
             self.require_on()
             name = self.named(path) if path else DEFAULT_FILE
-            if name is None:
+            if name is None or several is None:
+                given = fields.part_of_key(ext, "globalWhiteAddrs")
                 raise AclError(f"The globalWhiteAddresses[{given}] has been updated failed.")
-            self.put_addresses(self.listed(ext, "globalWhiteAddrs") or [], name, now)
+            self.put_addresses(several, name, now)
         except AclError as error:
             return Reply(ADDRESSES_FAILED, remark=str(error))
         return Reply(0)

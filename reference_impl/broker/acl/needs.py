@@ -10,7 +10,7 @@ Source: PlainAccessValidator#parse, Permission of rocketmq-all-4.9.8.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import msgspec
@@ -38,7 +38,7 @@ ADMIN: Final = frozenset(
 )
 """Requests of administrators."""
 _FULL: Final = {name: name for name in SHORT_NAMES} | {"producerGroup": "group"}
-_SENDS: Final = {
+_SENDS: Final[Mapping[int, Mapping[str, str]]] = {
     RequestCode.SEND_MESSAGE: _FULL,
     RequestCode.SEND_MESSAGE_V2: SHORT_NAMES,
     RequestCode.SEND_BATCH_MESSAGE: SHORT_NAMES,

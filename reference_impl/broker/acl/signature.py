@@ -1,6 +1,7 @@
 """What a request is signed with.
 
-Source: AclUtils#combineRequestContent, AclSigner#calSignature, PlainAccessValidator#parse of rocketmq-all-4.9.8.
+Source: AclUtils#combineRequestContent, AclSigner#calSignature, PlainAccessValidator#parse of
+rocketmq-all-4.9.8.
 """
 
 from __future__ import annotations

@@ -258,16 +258,13 @@ local ANSWERS = {
     [23] = "It cannot be read.",
   },
   [50] = {
-    [1] = "There is no access key.",
-    [209] = "A key is too short, or a right cannot be read; or access control is off.",
+    [209] = "A key is missing or too short, or a right cannot be read; or access control is off.",
   },
   [51] = {
-    [1] = "There is no access key.",
     [210] = "There is no such account; or access control is off.",
   },
   [53] = {
-    [1] = "There are no addresses.",
-    [211] = "There is no such file; or access control is off.",
+    [211] = "There is no such file, or there are no addresses; or access control is off.",
   },
   [100] = {
     [1] = "Namespace or key is absent.",

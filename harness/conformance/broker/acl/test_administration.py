@@ -69,7 +69,7 @@ def test_account_that_cannot_be_read_is_not_stored(bk: BrokerSession) -> None:
     bk.call(STORE, {"accessKey": "sixkey", "secretKey": "long-enough"}) >> NOT_STORED
     bk.call(STORE, {"accessKey": key, "secretKey": "six-66"}) >> NOT_STORED
     bk.call(STORE, {"accessKey": key}) >> NOT_STORED
-    bk.call(STORE, {"secretKey": "long-enough"}) >> REFUSED
+    bk.call(STORE, {"secretKey": "long-enough"}) >> NOT_STORED
     for rights in ({"topicPerms": "T=READ"}, {"topicPerms": "T=PUB,U"}, {"groupPerms": "G=PUB=SUB"}):
         bk.call(STORE, {"accessKey": key, "secretKey": "long-enough", **rights}) >> NOT_STORED
     bk.sign_as(Account(key, "long-enough"))
@@ -83,7 +83,7 @@ def test_account_is_removed(bk: BrokerSession) -> None:
     topic = made(bk)
     bk.sign_as(ADMIN)
     bk.call(REMOVE, {"accessKey": "no-such-account"}) >> NOT_REMOVED
-    bk.call(REMOVE, {}) >> REFUSED
+    bk.call(REMOVE, {}) >> NOT_REMOVED
     bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> Reply(SUCCESS)
     bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> NOT_REMOVED
     for _ in range(2):
@@ -99,7 +99,7 @@ def test_addresses_are_stored(bk: BrokerSession) -> None:
     topic = made(bk)
     bk.sign_as(ADMIN)
     bk.call(LET_IN, {"globalWhiteAddrs": "127.0.0.1", "aclFileFullPath": f"{FILE}.gone"}) >> NOT_LET_IN
-    bk.call(LET_IN, {"aclFileFullPath": ""}) >> REFUSED
+    bk.call(LET_IN, {"aclFileFullPath": ""}) >> NOT_LET_IN
     bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,127.0.0.1", "aclFileFullPath": ""}) >> Reply(SUCCESS)
     bk.sign_as(None)
     bk.advance(WITHIN + bk.jitter)
@@ -117,9 +117,7 @@ def test_changes_raise_the_version(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
     for counter in (0, 1, 2):
         shown = Matching(rf'^\{{"counter":{counter},"timestamp":\d{{13}}\}}$')
-        whole = Matching(
-            rf'^\{{(".+/conf/[a-z_/]+\.ya?ml":\{{"counter":\d,"timestamp":\d{{13}}\}},?){{3}}\}}$'
-        )
+        whole = Matching(r'^\{(".+/conf/[a-z_/]+\.ya?ml":\{"counter":\d,"timestamp":\d{13}\},?){3}\}$')
         bk.call(VERSIONS, {}) >> Reply(
             SUCCESS,
             ext={

@@ -36,7 +36,7 @@ def test_unsigned_request_is_refused(bk: BrokerSession) -> None:
 
 @case(kills=["signatures-are-in-hex", "signatures-are-not-of-the-body"], setup=ON)
 def test_signed_request_is_served(bk: BrokerSession) -> None:
-    topic, body = made(bk), "größer als 64 KiB: ".encode() + b"x" * 70_000
+    topic, body = bk.name("T"), "größer: ".encode() + b"x" * 70_000
     bk.sign_as(BOTH)
     bk.send(topic, body, keys="Schlüssel") >> Reply(SUCCESS)
     bk.send(topic, b"old", code=10) >> Reply(SUCCESS)
@@ -46,7 +46,7 @@ def test_signed_request_is_served(bk: BrokerSession) -> None:
 
 @case(kills=["fields-are-signed-as-they-come"], setup=ON)
 def test_order_of_fields_does_not_matter(bk: BrokerSession) -> None:
-    topic = made(bk)
+    topic = bk.name("T")
 
     def turned(command: Command) -> Command:
         ext = dict(reversed((command.ext or {}).items()))
@@ -158,3 +158,17 @@ def test_fields_of_accounts_are_ignored(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"signed"])
     bk.hook = with_fields(AccessKey="", Signature="none")
     bk.max_offset(topic).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["access-control-is-of-every-line"], setup={"aclEnable": "true"})
+def test_setting_protects_nothing(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.send(topic, b"unsigned") >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"unsigned"])
+
+
+@case(kills=["accounts-are-known-to-every-line"])
+def test_changes_of_accounts_are_unknown(bk: BrokerSession) -> None:
+    for code in range(50, 55):
+        ext = {"accessKey": "some-key", "secretKey": "some-secret", "globalWhiteAddrs": "127.0.0.1"}
+        bk.call(code, ext) >> Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)

@@ -46,9 +46,9 @@ def sets_of_addresses_are_empty(original, self, several, address):
     return "{" not in several.pattern and original(self, several, address)
 
 
-@mutant(Access.includes, "Ranges of addresses reach to the last number.", V4)
-def ranges_of_addresses_have_no_end(original, self, several, address):
-    return original(self, Addresses(re.sub(r"-[0-9]+", "-255", several.pattern)), address)
+@mutant(Access.includes, "Ranges of addresses begin at zero.", V4)
+def ranges_of_addresses_begin_at_zero(original, self, several, address):
+    return original(self, Addresses(re.sub(r"[0-9]+-", "0-", several.pattern)), address)
 
 
 @mutant(Access.includes, "Patterns with stars let nothing in.", V4)

@@ -4,7 +4,8 @@ from harness.wire import RequestCode
 from reference_impl.broker.acl.access import DEFAULT_FILE, Access
 from reference_impl.broker.acl.accounts import read
 from reference_impl.broker.acl.administration import AccessAdministration
-from reference_impl.mutants.registry import V4, mutant
+from reference_impl.broker.part import Part
+from reference_impl.mutants.registry import V4, V5, mutant
 
 _CHANGES = (
     RequestCode.UPDATE_AND_CREATE_ACL_CONFIG,
@@ -71,3 +72,8 @@ def everybody_may_change_accounts(original, self, code):
 @mutant(AccessAdministration.require_on, "Codes 50, 51 and 53 succeed without access control.", V4)
 def changes_without_access_control_succeed(original, self):
     pass
+
+
+@mutant(AccessAdministration.requests, "Brokers of 5.3 know codes 50 to 53.", V5)
+def accounts_are_known_to_every_line(original, self):
+    return Part.requests(self)

@@ -29,9 +29,7 @@ def removed_accounts_stay(original, self, name, data, now):
     original(self, name, data, now)
     kept = {one.access_key for one in self.files[name].accounts}
     stay = tuple(one for one in old if one.access_key not in kept)
-    self.files[name] = msgspec.structs.replace(
-        self.files[name], accounts=(*self.files[name].accounts, *stay)
-    )
+    self.files[name] = msgspec.structs.replace(self.files[name], accounts=(*self.files[name].accounts, *stay))
 
 
 @mutant(Access.changed, "A file that cannot be read has no accounts.", V4)

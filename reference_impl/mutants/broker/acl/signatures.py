@@ -5,12 +5,11 @@ import hmac
 
 import msgspec
 
-from harness.wire import Command
 from reference_impl.broker.acl.access import Access
 from reference_impl.broker.acl.accounts import Account
 from reference_impl.broker.acl.addresses import Addresses
 from reference_impl.broker.core import Broker
-from reference_impl.mutants.registry import V4, mutant
+from reference_impl.mutants.registry import V4, V5, mutant
 from reference_impl.remoting.reply import RefusedError
 
 _AN_ACCOUNT = Account(access_key="", secret_key="", admin=True, white=Addresses("*"))
@@ -99,3 +98,8 @@ def signatures_need_access_control(original, self, command, connection, now):
     if "Signature" in (command.ext or {}) and not self.access.is_on:
         return RefusedError("access control is off").reply()
     return original(self, command, connection, now)
+
+
+@mutant(Access.is_wanted, "aclEnable protects Brokers of 5.3, too.", V5)
+def access_control_is_of_every_line(original, self):
+    return self.config.acl_enable
