@@ -154,7 +154,7 @@ class Access(Part):
         return code in ADMIN
 
     def may_everything(self, account: Account) -> bool:
-        """Whether an account needs no rights: an administrator of whom the file names none."""
+        """Whether an account needs no rights: an administrator without any in the file."""
         return account.admin and not (account.topics or account.groups)
 
     def rights(self, account: Account, need: Need) -> frozenset[str]:
