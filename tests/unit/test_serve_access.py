@@ -1,4 +1,4 @@
-"""`serve` with access control: it reads the files of accounts, writes them, and says what is wrong with them."""
+"""`serve` with access control reads the files of accounts, writes them, and says what is wrong with them."""
 
 from __future__ import annotations
 
