@@ -118,6 +118,8 @@ class Session:
         """How outcomes that are allowed differ from what Apache does."""
         self.met: list[tuple[int | None, str]] = []
         """What met an expectation, in order: the code of the request, and the kind of its answer."""
+        self.hook: Callable[[Command], Command] | None = None
+        """What becomes of each request before it is sent, as with Java's RPCHook; None: nothing."""
         self.death = ""
         """The last words of a target that has died while connections were closed."""
 
@@ -152,6 +154,13 @@ class Session:
     def note(self, text: str) -> None:
         """Puts a remark into the trace."""
         self._recorder.note(text)
+
+    def file(self, name: str, data: bytes) -> None:
+        """Puts a file into the target's own directory, which settings call ``{dir}``. One that is there is
+        replaced at one blow. Raises ``Unsupported`` where the target has no such directory.
+        """
+        self.note(f"file {name}, {len(data)} bytes")
+        self._instance.place(name, data)
 
     # --- asking ---------------------------------------------------------------------------------------------
 
@@ -232,6 +241,7 @@ class Session:
         self, code: int, ext: Ext, body: bytes, on: Connection | None, about: str, header: HeaderFields
     ) -> Request:
         """Sends one command, as ``call`` does, and gives the request alone, for exchanges with views."""
+        hook = self.hook
 
         def ask() -> SentRequest:
             self.checked("calling")
@@ -240,6 +250,8 @@ class Session:
             asked = command(
                 code, ext, body, header, opaque=self.next_opaque(), version=self.profile.announces
             )
+            if hook is not None:
+                asked = hook(asked)
             data = encode(asked)
             want = connection.link.want(asked.opaque)
             sent_at = self.clock.now()

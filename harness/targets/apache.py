@@ -18,7 +18,7 @@ from harness.targets.capabilities import Capabilities
 from harness.targets.java import java_command, launch
 from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, with_nameservers
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import demands_tls, in_directory
+from harness.targets.settings import demands_tls, in_directory, place_files
 
 _TITLES = {"nameserver": "NameServer", "broker": "Broker"}
 _ARTIFACTS = {"nameserver": ("rocketmq-namesrv",), "broker": ("rocketmq-broker",)}
@@ -169,6 +169,7 @@ def _broker_arguments(
     warp: float,
 ) -> Sequence[str]:
     (home / "store").mkdir(exist_ok=True)
+    place_files(setup, home)
     settings = {
         **_SMALL,
         "timerFlushIntervalMs": str(round(_FLUSH_TIMERS * 1000 * warp)),

@@ -19,7 +19,7 @@ from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
 from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, with_nameservers
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import demands_tls, in_directory, write_properties
+from harness.targets.settings import demands_tls, in_directory, place_files, write_properties
 
 _NOTHING: Mapping[str, str] = {}
 _UNBUFFERED = {"PYTHONUNBUFFERED": os.environ.get("PYTHONUNBUFFERED", "1")}
@@ -131,6 +131,7 @@ class ExecTarget:
         )
 
     def _arguments(self, port: int, directory: Path, setup: Setup, known: Mapping[str, str]) -> list[str]:
+        place_files(setup, directory)
         config = directory / "settings.properties"
         if not config.exists():  # a server may have changed it before it was restarted
             write_properties(config, in_directory(setup, directory))

@@ -32,7 +32,7 @@ from harness.session import (
     VirtualClock,
 )
 from harness.targets.errors import TargetError
-from harness.targets.settings import in_directory
+from harness.targets.settings import in_directory, place_files, put_file
 from harness.trace import How
 from reference_impl.remoting.effects import Close, Effect, Notify, Persist, Send
 from reference_impl.remoting.endpoint import RemotingEndpoint
@@ -72,8 +72,10 @@ class InProcess:
         self._mutant = mutant
         self._epoch = epoch
         self._directory: tempfile.TemporaryDirectory[str] | None = None
-        has_files = any("{dir}" in value for _, value in setup)
-        self._setup = in_directory(setup, self._path()) if has_files else dict(setup)
+        self._setup = dict(setup)
+        if any("{dir}" in text for one in setup for text in one):
+            self._setup = in_directory(setup, self._path())
+            place_files(setup, self._path())
         self._lock = threading.RLock()
         self._files: dict[str, bytes] = {}
         """What it keeps on disk, by how it names the file."""
@@ -159,9 +161,7 @@ class InProcess:
             self._act()
 
     def place(self, name: str, data: bytes) -> None:
-        temporary = self._path() / f".{name}.new"
-        temporary.write_bytes(data)
-        temporary.replace(self._path() / name)
+        put_file(self._path() / name, data)
 
     def listen(self) -> _Listening:
         with self._lock:

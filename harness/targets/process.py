@@ -42,6 +42,7 @@ from harness.targets.errors import TargetError
 from harness.targets.posix import require_posix_to_start
 from harness.targets.reach import answers, refuses, takes_connections
 from harness.targets.server_log import last_words
+from harness.targets.settings import put_file
 from harness.targets.starting import Starting
 from harness.targets.warp import ahead
 
@@ -199,9 +200,7 @@ class ProcessInstance:
             os.kill(self._pid, signal.SIGTERM)
 
     def place(self, name: str, data: bytes) -> None:
-        temporary = self._directory / f".{name}.new"
-        temporary.write_bytes(data)
-        temporary.replace(self._directory / name)
+        put_file(self._directory / name, data)
 
     def listen(self) -> SocketListening:
         return SocketListening()

@@ -1,4 +1,4 @@
-"""The settings that a target is started with, as a Java `.properties` file.
+"""What a target is started with: settings, as a Java `.properties` file, and files of its own.
 
 Nothing is checked, for what a setting means is the server's business.
 """
@@ -11,10 +11,31 @@ from pathlib import Path
 from harness.session import Setup
 from harness.wire.bodies import Properties
 
+_FILE = "{dir}/"
+
 
 def in_directory(setup: Setup, directory: Path) -> dict[str, str]:
     """The settings by key, `{dir}` in values replaced."""
-    return {key: value.replace("{dir}", str(directory)) for key, value in setup}
+    settings = (one for one in setup if not one[0].startswith(_FILE))
+    return {key: value.replace("{dir}", str(directory)) for key, value in settings}
+
+
+def place_files(setup: Setup, directory: Path) -> None:
+    """Writes the files of a setup, `{dir}/NAME` with the text; one that is there stays as it is, for the
+    server that is started again may have changed it.
+    """
+    for key, text in setup:
+        path = directory / key.removeprefix(_FILE)
+        if key.startswith(_FILE) and not path.exists():
+            put_file(path, text.encode())
+
+
+def put_file(path: Path, data: bytes) -> None:
+    """Replaces a file at one blow."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_bytes(data)
+    temporary.replace(path)
 
 
 def demands_tls(setup: Setup) -> bool:

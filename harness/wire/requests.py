@@ -149,6 +149,24 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.CHECK_CLIENT_CONFIG: RequestForm(
         role="broker", read_only=True, request_body="CheckClientRequestBody"
     ),
+    RequestCode.UPDATE_AND_CREATE_ACL_CONFIG: RequestForm(
+        role="broker",
+        fields=(
+            "accessKey",
+            "secretKey",
+            "whiteRemoteAddress",
+            "admin",
+            "defaultTopicPerm",
+            "defaultGroupPerm",
+            "topicPerms",
+            "groupPerms",
+        ),
+    ),
+    RequestCode.DELETE_ACL_CONFIG: RequestForm(role="broker", fields=("accessKey",)),
+    RequestCode.GET_BROKER_CLUSTER_ACL_INFO: RequestForm(role="broker", read_only=True),
+    RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG: RequestForm(
+        role="broker", fields=("globalWhiteAddrs", "aclFileFullPath")
+    ),
     RequestCode.GET_TIMER_CHECK_POINT: RequestForm(role="broker", read_only=True),
     RequestCode.GET_TIMER_METRICS: RequestForm(role="broker", read_only=True),
     RequestCode.PUT_KV_CONFIG: RequestForm(role="nameserver", fields=("namespace", "key", "value")),

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from reference_impl.remoting.endpoint import Certificates, no_certificate
 from reference_impl.remoting.parts import Parts
 
+from .acl.access import AclFiles, no_files
+from .acl.accounts import AclError
 from .config import Config
 from .core import OfClient, the_same
 from .endpoint import Endpoint
@@ -23,6 +25,8 @@ from .store import MemoryStorage, Storage, StoreError
 
 __all__ = [
     "PARTS",
+    "AclError",
+    "AclFiles",
     "Certificates",
     "Chance",
     "Config",
@@ -47,6 +51,7 @@ def build(
     started: int,
     certificates: Certificates = no_certificate,
     of_client: OfClient = the_same,
+    acl_files: AclFiles = no_files,
 ) -> Endpoint:
     """A Broker that has just started.
 
@@ -55,7 +60,8 @@ def build(
     profile's own; `mutant` is the name of a deliberate fault to apply to them (raises KeyError for an unknown
     one, ValueError for one that does not apply); `started` is the time, ms since the epoch; `certificates` is
     asked once for each TLS connection; `of_client` gives the Broker's time at a moment that a client's clock
-    shows. Raises StoreError for a storage that is damaged.
+    shows; `acl_files` is asked for the files of access control every few seconds, where `aclEnable` is true.
+    Raises StoreError for a storage that is damaged, AclError for such a file that cannot be read.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
@@ -76,6 +82,7 @@ def build(
         chance=chance,
         started=started,
         of_client=of_client,
+        acl_files=acl_files,
     )
     endpoint: Endpoint = chosen["endpoint"](broker, certificates)
     return endpoint

@@ -94,6 +94,9 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     slave_timeout: int = 3000
     """SYNC_MASTER: for how long a send waits for slaves, ms."""
     rocketmq_home: str = ""
+    """Directory with `conf/plain_acl.yml` and `conf/acl`, where `aclEnable` is true."""
+    acl_enable: bool = False
+    """4.9: whether requests need an account. (5.3 knows the key and does nothing with it.)"""
     store_path_root_dir: str = ""
     """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
     register_name_server_period: int = 30000

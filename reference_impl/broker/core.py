@@ -19,6 +19,8 @@ from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import RequestTable
 
 from .absent_services import AbsentServices
+from .acl.access import Access, AclFiles, no_files
+from .acl.administration import AccessAdministration
 from .assignments import Assignments
 from .client_rpc import ClientRpc
 from .clients import Clients
@@ -132,6 +134,8 @@ class Broker(RequestTable):
     settings: Settings
     cold_data: ColdData
     absent_services: AbsentServices
+    access: Access
+    access_administration: AccessAdministration
     runtime: Runtime
     retention: Retention
     slave_links: SlaveLinks
@@ -153,6 +157,7 @@ class Broker(RequestTable):
         chance: Chance,
         started: int,
         of_client: OfClient = the_same,
+        acl_files: AclFiles = no_files,
     ) -> None:
         self.profile = parts.profile
         self.config = config
@@ -162,6 +167,7 @@ class Broker(RequestTable):
         self.started = started
         self.outbox: list[Outgoing] = []
         self.of_client = of_client
+        self.acl_files = acl_files
         self._peers: dict[int, str] = {}
 
         for name in PARTS:
@@ -182,6 +188,13 @@ class Broker(RequestTable):
     def connected(self, connection: int, peer: str, now: int) -> None:
         """A connection was accepted; `peer` is its remote "ip:port"."""
         self._peers[connection] = peer
+
+    def execute(self, command: Command, connection: int, now: int) -> Reply | None:
+        if self.access.is_on:
+            refusal = self.access.refusal(command, self.peer(connection))
+            if refusal is not None:
+                return refusal
+        return super().execute(command, connection, now)
 
     def settle(self, now: int) -> None:
         """Complete what the requests up to now have begun, before any of them is answered."""

@@ -22,7 +22,17 @@ from typing import Any
 
 import msgspec
 
-from reference_impl.broker import PARTS, Config, Endpoint, MemoryStorage, Storage, StoreError, build
+from reference_impl.access_files import files_of_access, is_of_access
+from reference_impl.broker import (
+    PARTS,
+    AclError,
+    Config,
+    Endpoint,
+    MemoryStorage,
+    Storage,
+    StoreError,
+    build,
+)
 from reference_impl.broker.files import FileStorage
 from reference_impl.certificates import certificates_for
 from reference_impl.remoting.errors import ConfigError
@@ -138,6 +148,7 @@ async def serve_broker(
                 started=now(),
                 certificates=certificates,
                 of_client=now.of_client,
+                acl_files=lambda: files_of_access(settings.rocketmq_home),
             )
 
         def anew() -> Endpoint:
@@ -148,6 +159,8 @@ async def serve_broker(
 
         try:
             endpoint = made(_stored(settings, memory))
+        except AclError as error:
+            raise StartError(f"{settings.rocketmq_home}/{error}", EXIT_CONFIGURATION) from error
         except (OSError, StoreError) as error:
             raise StartError(
                 f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
@@ -203,12 +216,30 @@ def broker_settings(
         config.check()
     except ConfigError as error:
         raise StartError(str(error), EXIT_CONFIGURATION) from error
+    _check_access(profile, config)
     if not (config.listen_port == 0 or _VIP_BELOW < config.listen_port <= 65_535):
         raise StartError(
             f"port {config.listen_port}: expected 0, or a number from 3 to 65535 (two below is the VIP port)",
             EXIT_CONFIGURATION,
         )
     return config
+
+
+def _check_access(profile: str, config: Config) -> None:
+    """Says where `aclEnable` protects nothing. Raises StartError where it would refuse everything."""
+    if not config.acl_enable:
+        return
+    if not PARTS[profile].profile.v5 and not config.rocketmq_home:
+        raise StartError(
+            "aclEnable=true: expected rocketmqHome=DIR in the file, or ROCKETMQ_HOME in the environment; the "
+            "accounts are in DIR/conf/plain_acl.yml",
+            EXIT_CONFIGURATION,
+        )
+    if PARTS[profile].profile.v5:
+        complain(
+            f"broker: aclEnable=true protects nothing: Brokers of {profile} do not have this access control; "
+            "use --profile 4.9"
+        )
 
 
 def warn_of(
@@ -298,10 +329,11 @@ def _stored(settings: Config, memory: Memory) -> dict[str, bytes]:
 
 
 def _persist(settings: Config, memory: Memory, name: str, data: bytes) -> None:
-    if not settings.store_path_root_dir:
+    if not (settings.store_path_root_dir or is_of_access(name)):
         memory.files[name] = data
         return
-    path = Path(settings.store_path_root_dir) / name
+    root = settings.rocketmq_home if is_of_access(name) else settings.store_path_root_dir
+    path = Path(root) / name
     try:
         replace(path, data, keep=True)
     except OSError as error:

@@ -108,16 +108,24 @@ def apache_broker(version: str, nameserver: str, **settings: str) -> Generator[B
 
 
 def clients(
-    version: str, nameserver: str, count: int, run: str, directory: Path, *kinds: str
+    version: str,
+    nameserver: str,
+    count: int,
+    run: str,
+    directory: Path,
+    *kinds: str,
+    account: tuple[str, str] | None = None,
 ) -> dict[str, dict[str, Any]]:
     """What became of the messages of each kind, with Apache's client of a release. No kinds: all.
 
-    `run`: a word that no other call with this directory has.
+    `run`: a word that no other call with this directory has. `account`: access key and secret key, with which
+    the client signs.
     """
     home = directory / f"client-{run}"
     home.mkdir()
     classpath = maven.classpath(version, ["rocketmq-tools"])
     program = str(FIXTURES / "java" / "BrokerClients.java")
+    signs = {} if account is None else dict(zip(("RMQ_ACCESS_KEY", "RMQ_SECRET_KEY"), account, strict=True))
     done = subprocess.run(
         [
             "java",
@@ -135,6 +143,7 @@ def clients(
         text=True,
         timeout=_CLIENTS_WITHIN,
         check=False,
+        env={**os.environ, **signs},
     )
     found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert found, done.stderr[-2000:]

@@ -95,7 +95,10 @@ class Admin:
 
 
 class Broker:
-    """Apache's Broker of a release, registered with several NameServers."""
+    """Apache's Broker of a release, registered with several NameServers.
+
+    A setting with a slash in its name is no setting, but the text of this file in its home.
+    """
 
     def __init__(self, version: str, name_servers: Sequence[str], **settings: str) -> None:
         classpath = maven.classpath(version, ["rocketmq-broker"])
@@ -103,6 +106,9 @@ class Broker:
 
         def arguments(port: int, directory: Path) -> list[str]:
             home(directory)
+            for name, text in settings.items():
+                if "/" in name:
+                    (directory / name).write_text(text)
             lines = {
                 "brokerClusterName": "peers",
                 "brokerName": "broker-a",
@@ -118,7 +124,7 @@ class Broker:
                 "timerWheelEnable": "false",
                 "diskMaxUsedSpaceRatio": "99",
                 "registerNameServerPeriod": "10000",
-                **settings,
+                **{name: one for name, one in settings.items() if "/" not in name},
             }
             config = directory / "broker.conf"
             config.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
@@ -146,6 +152,10 @@ class Broker:
     @property
     def pid(self) -> int:
         return self._instance.pid
+
+    def file(self, name: str) -> str:
+        """A file in its home."""
+        return Path(f"/proc/{self.pid}/cwd/{name}").read_text()
 
     @property
     def log_files(self) -> dict[str, bytes]:

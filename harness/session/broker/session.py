@@ -13,6 +13,7 @@ from typing import get_args
 from harness.catalogue import nearest_line, profile_named
 from harness.session.broker.pop import PopRequests
 from harness.session.broker.replication import Master, Slave
+from harness.session.broker.signing import Account
 from harness.session.connection import Connection, next_request
 from harness.session.errors import Blocked
 from harness.session.exchange import Exchange
@@ -174,6 +175,10 @@ class BrokerSession(PopRequests):
     def client(self, hint: str = "client") -> tuple[str, Connection]:
         """A new client: its id, and a connection of its own."""
         return self.name(hint), self.connect()
+
+    def sign_as(self, account: Account | None) -> None:
+        """Signs every request of the case from now on with an account; None: signs none."""
+        self.hook = None if account is None else account.sign
 
     def next_request(self, code: int, connections: Sequence[Connection]) -> Exchange:
         """Awaits the next request of this code on any of these connections: where it is the Broker's affair

@@ -178,13 +178,6 @@ class NameServerSession(NameServerRequests):
             request.excuses = _changed_meanwhile
         return request
 
-    def file(self, name: str, data: bytes) -> None:
-        """Puts a file into the target's own directory, which settings call ``{dir}``. One that is there is
-        replaced at one blow. Raises ``Unsupported`` where the target has no such directory.
-        """
-        self.note(f"file {name}, {len(data)} bytes")
-        self._instance.place(name, data)
-
     def certificate(self) -> CertificateExchange:
         """A cheap request over a new TLS connection, whose exchange shows the target's certificate."""
 

@@ -16,10 +16,11 @@ from harness.targets.builtin.target import reference_line, unknown_mutant
 from harness.targets.in_process import NEVER, InProcess, StumbleError
 from harness.targets.probed_broker import nameservers_in, with_nameservers
 from harness.wire import WireError
+from reference_impl.access_files import files_of_access, is_of_access
 from reference_impl.broker import Config, Endpoint, build
 from reference_impl.broker.store import MemoryStorage
 from reference_impl.certificates import certificates_for
-from reference_impl.remoting.effects import Ask, Dial, Effect, Flush, GoOn, Notify
+from reference_impl.remoting.effects import Ask, Dial, Effect, Flush, GoOn, Notify, Persist
 
 _FIRST_NAMESERVER = 9876
 _EPOCH = 1_700_000_000_000
@@ -81,10 +82,13 @@ class BuiltinBroker(InProcess):
             chance=_Chance(),
             started=self._time,
             certificates=certificates_for(self._setup, lambda _: None),
+            acl_files=lambda: files_of_access(self._setup.get("rocketmqHome", "")),
         )
 
     def _effect(self, effect: Effect) -> None:
         match effect:
+            case Persist(name, data) if is_of_access(name):
+                self.place(name, data)
             case Ask(number, address, data, within):
                 answer = self._nameserver_says(address, data)
                 late = within if answer == "silence" else 0

@@ -237,6 +237,10 @@ enums:
     43: get_all_consumer_offset
     45: get_all_delay_offset
     46: check_client_config
+    50: update_and_create_acl_config
+    51: delete_acl_config
+    52: get_broker_cluster_acl_info
+    53: update_global_white_addrs_config
     60: get_timer_check_point
     61: get_timer_metrics
     100: put_kv_config
@@ -414,10 +418,13 @@ enums:
       doc: The offset is out of the queue.
     209:
       id: polling_full
-      doc: Too many requests wait.
+      doc: 'Too many requests wait. In 4.9: an account was not stored.'
     210:
       id: polling_timeout
-      doc: Nothing came while the request waited.
+      doc: 'Nothing came while the request waited. In 4.9: an account was not removed.'
+    211:
+      id: update_global_white_addrs_config_failed
+      doc: Addresses were not stored.
     604:
       id: illegal_operation
       doc: It comes too late.

@@ -1,0 +1,1 @@
+"""Chapter acl: who may ask a Broker what."""

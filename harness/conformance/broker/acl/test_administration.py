@@ -1,0 +1,147 @@
+"""Chapter acl: accounts and addresses that are changed over the wire."""
+
+from harness.conformance import Reply, case
+from harness.conformance.broker.acl.guarded import (
+    ADMIN,
+    ALONE,
+    BOTH,
+    FILE,
+    ON,
+    REFUSED,
+    SUCCESS,
+    made,
+)
+from harness.conformance.matchers import Matching
+from harness.session import BrokerSession
+from harness.session.broker.signing import Account
+from harness.wire import RequestCode, ResponseCode
+
+STORE = RequestCode.UPDATE_AND_CREATE_ACL_CONFIG
+REMOVE = RequestCode.DELETE_ACL_CONFIG
+VERSIONS = RequestCode.GET_BROKER_CLUSTER_ACL_INFO
+LET_IN = RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG
+NOT_STORED, NOT_REMOVED, NOT_LET_IN = Reply(209), Reply(210), Reply(211)
+WITHIN = 5
+"""Protocol seconds within which what is in a file is in force."""
+
+
+def stored(bk: BrokerSession, who: Account, **said: str) -> None:
+    """The administrator stores an account, which signs from then on."""
+    bk.sign_as(ADMIN)
+    bk.call(STORE, {"accessKey": who.access_key, "secretKey": who.secret_key, **said}) >> Reply(SUCCESS)
+    bk.sign_as(who)
+
+
+@case(kills=["accounts-are-not-stored", "stored-accounts-have-no-rights-by-name"], own_server=True, setup=ON)
+def test_account_is_stored(bk: BrokerSession) -> None:
+    topic, other, group = made(bk), made(bk), bk.group()
+    who = Account(bk.name("key"), "of-a-new-account")
+    bk.sign_as(who)
+    bk.max_offset(topic) >> REFUSED
+    rights = {"topicPerms": f"{topic}=PUB,{other}=PUB|SUB", "groupPerms": f"{group}=SUB"}
+    stored(bk, who, defaultTopicPerm="SUB", defaultGroupPerm="DENY", **rights)
+    for _ in range(2):
+        bk.send(topic) >> Reply(SUCCESS)
+        bk.pull(topic, 1, group=group) >> REFUSED
+        bk.pull(other, 1, group=group) >> Reply(ResponseCode.PULL_NOT_FOUND)
+        bk.pull(other, 1, group=bk.group()) >> REFUSED
+        bk.create_topic(topic) >> REFUSED
+        bk.restart()
+
+
+@case(kills=["stored-accounts-forget-what-is-not-said"], clock=True, own_server=True, setup=ALONE)
+def test_stored_account_keeps_what_is_not_said(bk: BrokerSession) -> None:
+    topic, who = made(bk), Account(bk.name("key"), "the-first-secret")
+    later = Account(who.access_key, "the-second-secret")
+    stored(bk, who, defaultTopicPerm="PUB", defaultGroupPerm="SUB", topicPerms=f"{topic}=SUB")
+    bk.send(topic) >> REFUSED
+    stored(bk, later, defaultTopicPerm="DENY")
+    bk.advance(WITHIN + bk.jitter)
+    bk.pull(topic, 1, group=bk.group()).eventually() >> Reply(ResponseCode.PULL_NOT_FOUND)
+    bk.sign_as(who)
+    bk.max_offset(topic) >> REFUSED
+
+
+@case(kills=["stored-rights-are-not-judged"], own_server=True, setup=ALONE)
+def test_account_that_cannot_be_read_is_not_stored(bk: BrokerSession) -> None:
+    topic, key = made(bk), bk.name("key")
+    bk.sign_as(ADMIN)
+    bk.call(STORE, {"accessKey": "sixkey", "secretKey": "long-enough"}) >> NOT_STORED
+    bk.call(STORE, {"accessKey": key, "secretKey": "six-66"}) >> NOT_STORED
+    bk.call(STORE, {"accessKey": key}) >> NOT_STORED
+    bk.call(STORE, {"secretKey": "long-enough"}) >> NOT_STORED
+    for rights in ({"topicPerms": "T=READ"}, {"topicPerms": "T=PUB,U"}, {"groupPerms": "G=PUB=SUB"}):
+        bk.call(STORE, {"accessKey": key, "secretKey": "long-enough", **rights}) >> NOT_STORED
+    bk.sign_as(Account(key, "long-enough"))
+    bk.max_offset(topic) >> REFUSED
+    stored(bk, Account("seven-7", "seven-7"))
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["accounts-are-not-removed", "changes-of-accounts-are-not-written"], own_server=True, setup=ON)
+def test_account_is_removed(bk: BrokerSession) -> None:
+    topic = made(bk)
+    bk.sign_as(ADMIN)
+    bk.call(REMOVE, {"accessKey": "no-such-account"}) >> NOT_REMOVED
+    bk.call(REMOVE, {}) >> NOT_REMOVED
+    bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> Reply(SUCCESS)
+    bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> NOT_REMOVED
+    for _ in range(2):
+        bk.sign_as(BOTH)
+        bk.max_offset(topic) >> REFUSED
+        bk.sign_as(ADMIN)
+        bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+        bk.restart()
+
+
+@case(kills=["addresses-are-not-stored", "addresses-replace-accounts"], clock=True, own_server=True, setup=ON)
+def test_addresses_are_stored(bk: BrokerSession) -> None:
+    topic = made(bk)
+    bk.sign_as(ADMIN)
+    bk.call(LET_IN, {"globalWhiteAddrs": "127.0.0.1", "aclFileFullPath": f"{FILE}.gone"}) >> NOT_LET_IN
+    bk.call(LET_IN, {"aclFileFullPath": ""}) >> NOT_LET_IN
+    bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,127.0.0.1", "aclFileFullPath": ""}) >> Reply(SUCCESS)
+    bk.sign_as(None)
+    bk.advance(WITHIN + bk.jitter)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 0)
+    bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7"}) >> Reply(SUCCESS)
+    bk.advance(WITHIN + bk.jitter)
+    bk.max_offset(topic).eventually() >> REFUSED
+    bk.sign_as(BOTH)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["versions-of-accounts-stay", "one-version-is-shown"], own_server=True, setup=ON)
+def test_changes_raise_the_version(bk: BrokerSession) -> None:
+    made(bk)
+    bk.sign_as(ADMIN)
+    for counter in (0, 1, 2):
+        shown = Matching(rf'^\{{"counter":{counter},"timestamp":\d{{13}}\}}$')
+        whole = Matching(r'^\{(".+/conf/[a-z_/]+\.ya?ml":\{"counter":\d,"timestamp":\d{13}\},?){3}\}$')
+        bk.call(VERSIONS, {}) >> Reply(
+            SUCCESS,
+            ext={
+                "version": shown,
+                "allAclFileVersion": whole,
+                "brokerName": bk.broker_name,
+                "brokerAddr": bk.broker_address,
+                "clusterName": bk.cluster_name,
+            },
+        )
+        stored(bk, Account(bk.name("key"), "of-a-new-account"), admin="true")
+
+
+@case(kills=["everybody-may-change-accounts"], own_server=True, setup=ON)
+def test_accounts_are_changed_by_administrators(bk: BrokerSession) -> None:
+    made(bk)
+    bk.sign_as(BOTH)
+    bk.call(STORE, {"accessKey": BOTH.access_key, "secretKey": BOTH.secret_key, "admin": "true"}) >> REFUSED
+    bk.call(REMOVE, {"accessKey": ADMIN.access_key}) >> REFUSED
+    bk.call(LET_IN, {"globalWhiteAddrs": "127.0.0.1", "aclFileFullPath": ""}) >> REFUSED
+
+
+@case(kills=["changes-without-access-control-succeed"])
+def test_changes_without_access_control_are_refused(bk: BrokerSession) -> None:
+    bk.call(STORE, {"accessKey": "some-key", "secretKey": "some-secret"}) >> NOT_STORED
+    bk.call(REMOVE, {"accessKey": "some-key"}) >> NOT_REMOVED
+    bk.call(LET_IN, {"globalWhiteAddrs": "127.0.0.1", "aclFileFullPath": ""}) >> NOT_LET_IN

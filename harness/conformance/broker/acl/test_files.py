@@ -1,0 +1,86 @@
+"""Chapter acl: the files that say who may do what."""
+
+from harness.conformance import Reply, case
+from harness.conformance.broker.acl.guarded import (
+    ADMIN,
+    ADMINISTRATOR,
+    ALONE,
+    BELOW,
+    BOTH,
+    ELSEWHERE,
+    FILE,
+    ON,
+    OTHER_FILE,
+    REFUSED,
+    SENDER,
+    SUCCESS,
+    account,
+    accounts,
+    made,
+)
+from harness.session import BrokerSession
+
+READ_AGAIN = 5
+"""Protocol seconds between two looks at the files."""
+WITH_SENDER = accounts(ADMINISTRATOR, account(SENDER, defaultTopicPerm="PUB"))
+
+
+def placed(bk: BrokerSession, text: str, name: str = FILE) -> None:
+    """A file is another, and the Broker has had time to see it."""
+    bk.file(name, text.encode())
+    bk.advance(READ_AGAIN + bk.jitter)
+
+
+@case(kills=["one-file-counts"], setup=ON)
+def test_every_file_counts(bk: BrokerSession) -> None:
+    topic = made(bk)
+    for who in (SENDER, ELSEWHERE, BELOW):
+        bk.sign_as(who)
+        bk.send(topic) >> Reply(SUCCESS)
+
+
+@case(kills=["changed-files-are-not-read", "removed-accounts-stay"], clock=True, own_server=True, setup=ALONE)
+def test_changed_file_is_read_again(bk: BrokerSession) -> None:
+    topic = made(bk)
+    placed(bk, WITH_SENDER)
+    bk.sign_as(SENDER)
+    bk.send(topic).offset.eventually() >> Reply(SUCCESS, 0)
+    placed(bk, accounts(ADMINISTRATOR, account(SENDER, defaultTopicPerm="SUB")))
+    bk.send(topic).eventually() >> REFUSED
+    placed(bk, accounts(ADMINISTRATOR, account(BOTH, defaultTopicPerm="PUB")))
+    bk.max_offset(topic).eventually() >> REFUSED
+    bk.sign_as(BOTH)
+    bk.send(topic) >> Reply(SUCCESS)
+
+
+@case(kills=["new-files-are-not-read"], clock=True, own_server=True, setup=ALONE)
+def test_new_file_is_read(bk: BrokerSession) -> None:
+    topic = made(bk)
+    placed(bk, accounts(account(SENDER, defaultTopicPerm="PUB")), OTHER_FILE)
+    bk.sign_as(SENDER)
+    bk.send(topic).eventually() >> Reply(SUCCESS)
+    bk.sign_as(ADMIN)
+    bk.delete_topic(topic) >> Reply(SUCCESS)
+
+
+@case(kills=["unreadable-files-have-no-accounts"], clock=True, own_server=True, setup=ALONE)
+def test_unreadable_file_changes_nothing(bk: BrokerSession) -> None:
+    topic = made(bk)
+    placed(bk, "accounts: [}")
+    placed(bk, accounts(ADMINISTRATOR, account(BOTH)).replace(BOTH.secret_key, "short"))
+    bk.sign_as(BOTH)
+    bk.max_offset(topic) >> REFUSED
+    bk.sign_as(ADMIN)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+    placed(bk, WITH_SENDER)
+    bk.sign_as(SENDER)
+    bk.send(topic).eventually() >> Reply(SUCCESS)
+
+
+@case(kills=["addresses-stay-for-ever"], clock=True, own_server=True, setup=ALONE)
+def test_address_is_let_in_while_a_file_says_so(bk: BrokerSession) -> None:
+    bk.topics() >> REFUSED
+    placed(bk, "globalWhiteRemoteAddresses:\n- 127.0.0.1\n" + accounts(ADMINISTRATOR))
+    bk.topics().eventually() >> Reply(SUCCESS)
+    placed(bk, "globalWhiteRemoteAddresses:\n- 127.0.0.2\n" + accounts(ADMINISTRATOR))
+    bk.topics().eventually() >> REFUSED

@@ -1,0 +1,79 @@
+"""Mutants of accounts and addresses that are changed over the wire."""
+
+from harness.wire import RequestCode
+from reference_impl.broker.acl.access import DEFAULT_FILE, Access
+from reference_impl.broker.acl.accounts import read
+from reference_impl.broker.acl.administration import AccessAdministration
+from reference_impl.broker.part import Part
+from reference_impl.mutants.registry import V4, V5, mutant
+
+_CHANGES = (
+    RequestCode.UPDATE_AND_CREATE_ACL_CONFIG,
+    RequestCode.DELETE_ACL_CONFIG,
+    RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG,
+)
+
+
+@mutant(AccessAdministration.put, "Code 50 stores nothing.", V4)
+def accounts_are_not_stored(original, self, key, said, now):
+    pass
+
+
+@mutant(AccessAdministration.said, "Code 50 stores no rights to single topics and groups.", V4)
+def stored_accounts_have_no_rights_by_name(original, self, ext):
+    return {name: one for name, one in original(self, ext).items() if not isinstance(one, list)}
+
+
+@mutant(AccessAdministration.merged, "Code 50 replaces an account as a whole.", V4)
+def stored_accounts_forget_what_is_not_said(original, self, old, said):
+    return said
+
+
+@mutant(AccessAdministration.check, "Code 50 takes every right.", V4)
+def stored_rights_are_not_judged(original, self, key, secret, rights):
+    original(self, key, secret, [])
+
+
+@mutant(AccessAdministration.remove, "Code 51 removes nothing.", V4)
+def accounts_are_not_removed(original, self, key, name, now):
+    pass
+
+
+@mutant(Access.write, "Changes over the wire are not written down.", V4)
+def changes_of_accounts_are_not_written(original, self, name, data, now):
+    self.files[name] = read(name, data, now)
+
+
+@mutant(AccessAdministration.put_addresses, "Code 53 changes nothing.", V4)
+def addresses_are_not_stored(original, self, several, name, now):
+    pass
+
+
+@mutant(AccessAdministration.put_addresses, "Code 53 removes the accounts of the file.", V4)
+def addresses_replace_accounts(original, self, several, name, now):
+    self.write(name, {"globalWhiteRemoteAddresses": several}, now)
+
+
+@mutant(AccessAdministration.later, "Changes do not raise the version of a file.", V4)
+def versions_of_accounts_stay(original, self, version, now):
+    return version
+
+
+@mutant(AccessAdministration.shown, "Code 52 shows the version of conf/plain_acl.yml alone.", V4)
+def one_version_is_shown(original, self):
+    return [DEFAULT_FILE]
+
+
+@mutant(Access.is_for_administrators, "Every account may change accounts.", V4)
+def everybody_may_change_accounts(original, self, code):
+    return code not in _CHANGES and original(self, code)
+
+
+@mutant(AccessAdministration.require_on, "Codes 50, 51 and 53 succeed without access control.", V4)
+def changes_without_access_control_succeed(original, self):
+    pass
+
+
+@mutant(AccessAdministration.requests, "Brokers of 5.3 know codes 50 to 53.", V5)
+def accounts_are_known_to_every_line(original, self):
+    return Part.requests(self)

@@ -1,0 +1,108 @@
+"""`serve` with access control reads the files of accounts, writes them, and says what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from test_serve_broker import Client, Process, broker
+
+from harness.session.broker.signing import Account
+from harness.wire import Command, RequestCode, ResponseCode
+from reference_impl import serve
+
+ADMIN = Account("administrator", "Verwaltung-1")
+ACCOUNTS = f"""\
+accounts:
+- {{accessKey: {ADMIN.access_key}, secretKey: {ADMIN.secret_key}, admin: true}}
+"""
+LATER = Account("of-a-later-day", "12345678")
+
+
+def config(home: Path, accounts: str | None, **settings: str) -> str:
+    """The path of a file of settings, of a Broker whose home is a directory."""
+    (home / "conf").mkdir(exist_ok=True)
+    if accounts is not None:
+        (home / "conf" / "plain_acl.yml").write_text(accounts)
+    path = home / "broker.conf"
+    lines = {"aclEnable": "true", "rocketmqHome": str(home), **settings}
+    path.write_text("".join(f"{key}={value}\n" for key, value in lines.items()))
+    return str(path)
+
+
+def ask(client: Client, account: Account, code: int, **ext: str) -> Command:
+    signed = account.sign(Command(code=code, ext=dict(ext)))
+    return client.ask(code, dict(signed.ext or {}))
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Process]:
+    process = Process(broker(profile="4.9", config_file=config(tmp_path, ACCOUNTS)))
+    yield process
+    process.process.kill()
+    process.process.communicate()
+
+
+def test_accounts_are_read_and_written(served: Process, tmp_path: Path) -> None:
+    client = Client(served.port)
+    assert client.ask(RequestCode.GET_BROKER_CONFIG, {}).code == ResponseCode.SYSTEM_ERROR
+    assert ask(client, ADMIN, RequestCode.GET_BROKER_CONFIG).code == ResponseCode.SUCCESS
+    stored = ask(
+        client,
+        ADMIN,
+        RequestCode.UPDATE_AND_CREATE_ACL_CONFIG,
+        accessKey=LATER.access_key,
+        secretKey=LATER.secret_key,
+        topicPerms="A=PUB,B=PUB|SUB",
+    )
+    assert stored.code == ResponseCode.SUCCESS
+    assert ask(client, LATER, RequestCode.GET_BROKER_CONFIG).code == ResponseCode.SUCCESS
+    written = yaml.safe_load((tmp_path / "conf" / "plain_acl.yml").read_text())
+    (version,) = written["dataVersion"]
+    assert version["counter"] == 1
+    assert written["accounts"][1] == {
+        "accessKey": LATER.access_key,
+        "secretKey": LATER.secret_key,
+        "admin": False,
+        "topicPerms": ["A=PUB", "B=PUB|SUB"],
+    }
+    assert served.stop() == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("accounts", "problem"),
+    [
+        ("accounts: [}", "no YAML"),
+        ("- one", "expected the keys accounts and globalWhiteRemoteAddresses"),
+        ("accounts: [{accessKey: short, secretKey: long-enough}]", "accessKey=short"),
+        ("globalWhiteRemoteAddresses: [10.0.0.300]", "10.0.0.300: expected an address such as"),
+        (ACCOUNTS + "  topicPerms: [A]\n", "no YAML"),
+    ],
+)
+def test_files_that_cannot_be_read_end_the_start(
+    accounts: str, problem: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = serve.run_broker(profile="4.9", port=0, config_file=config(tmp_path, accounts))
+    assert status == serve.EXIT_CONFIGURATION
+    said = capsys.readouterr().err
+    assert said.startswith(f"broker: {tmp_path}/conf/plain_acl.yml: ")
+    assert problem in said
+
+
+def test_accounts_need_a_home(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ROCKETMQ_HOME", raising=False)
+    path = config(tmp_path, None, rocketmqHome="")
+    assert serve.run_broker(profile="4.9", port=0, config_file=path) == serve.EXIT_CONFIGURATION
+    assert "expected rocketmqHome=DIR" in capsys.readouterr().err
+
+
+def test_brokers_of_later_lines_say_that_they_protect_nothing(tmp_path: Path) -> None:
+    process = Process(broker(profile="5.3", config_file=config(tmp_path, ACCOUNTS)))
+    assert Client(process.port).ask(RequestCode.GET_BROKER_CONFIG, {}).code == ResponseCode.SUCCESS
+    status, said = process.stop()
+    assert status == 0
+    assert "aclEnable=true protects nothing" in said
