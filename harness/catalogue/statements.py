@@ -23,7 +23,7 @@ CLASSES: dict[Class, str] = {
 
 
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """One normative sentence of the catalogue. The JSON Schema says what each member means.
+    """One normative sentence of the catalogue. Without `roles`, it is about clients. The JSON Schema says what each member means.
 
     `class_`: its own, or else that of its chapter. `profiles`: those of its roles from `since` to `until`.
     `file`: where it is written. `heading`: the one above it there; empty in a chapter that has none.
