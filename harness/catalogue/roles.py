@@ -1,8 +1,9 @@
 """Roles: which kind of server a statement, a case, a message or a known server is about.
 
 A role is known from the id of a statement (`ns.`, `bk.`) and from the argument of a
-case (`ns`, `bk`). A statement about clients (`cl.`) is about no server. Only what holds for every peer of the protocol (`wire.`) says its roles itself: those of a
-NameServer, where it says nothing; its case takes `peer` where it is for several.
+case (`ns`, `bk`); a statement about clients (`cl.`) is about no server. Only what holds for every peer of the
+protocol (`wire.`) says its roles itself: those of a NameServer, where it says nothing; its case takes `peer`
+where it is for several.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ Traces go in, remarks come out; who was the server does not matter. No clock is 
         print(remark)
 """
 
-from .bench import judge, judged
-from .remark import Evidence, Remark
+from .bench import Judged, judge, judged
+from .remark import Evidence, Remark, is_about_clients
 from .stream import Source
 
-__all__ = ["Evidence", "Remark", "Source", "judge", "judged"]
+__all__ = ["Evidence", "Judged", "Remark", "Source", "is_about_clients", "judge", "judged"]

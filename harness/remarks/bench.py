@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
+
+import msgspec
 
 from harness.catalogue import usage
 from harness.trace import Trace
@@ -27,7 +30,7 @@ from .judges.routes import Routes
 from .judges.subscriptions import Subscriptions
 from .judges.transactions import Transactions
 from .remark import Remark
-from .stream import Happening, Said, Source, happenings
+from .stream import Connection, Happening, Said, Source, happenings
 
 JUDGES: Final[tuple[type[Judge], ...]] = (
     Frames,
@@ -49,15 +52,23 @@ JUDGES: Final[tuple[type[Judge], ...]] = (
 
 def judge(traces: Iterable[Trace]) -> list[Remark]:
     """The remarks on all clients of these traces, which may be of several servers at the same time."""
-    return judged(Source(trace.header, trace.events) for trace in traces)
+    return judged(Source(trace.header, trace.events) for trace in traces).remarks
 
 
-def judged(sources: Iterable[Source]) -> list[Remark]:
-    """The same, of traces and captures that are read event by event."""
+class Judged(msgspec.Struct, frozen=True):
+    """The remarks, and of how many clients and requests."""
+
+    remarks: list[Remark]
+    clients: int
+    requests: int
+
+
+def judged(sources: Iterable[Source]) -> Judged:
+    """The same, of traces and captures that are read event by event. Raises what reading them raises."""
     bench = _Bench()
     for one in happenings(sources):
         bench.show(one)
-    return bench.remarks()
+    return bench.judged()
 
 
 class _Bench:
@@ -67,11 +78,14 @@ class _Bench:
         self._of_servers: dict[tuple[int, int], Said] = {}
         """Requests of servers that wait for the client's answer, by connection and opaque."""
         self._ended: set[int] = set()
+        self._requests: Counter[Connection] = Counter()
 
-    def remarks(self) -> list[Remark]:
+    def judged(self) -> Judged:
         for one in self._judges:
             one.finished()
-        return self._desk.remarks
+        clients = {one.name: one for one in self._requests if one.is_judged}
+        requests = sum(number for one, number in self._requests.items() if one.is_judged)
+        return Judged(self._desk.remarks, len(clients), requests)
 
     def show(self, happening: Happening) -> None:
         self._desk.pass_to(happening)
@@ -98,6 +112,7 @@ class _Bench:
                 for one in self._judges:
                     one.answered(request, said)
         elif of_client:
+            self._requests[connection] += 1
             if command.code in _of_servers_alone():
                 connection.is_judged = False
             if command.code == RequestCode.HEART_BEAT:

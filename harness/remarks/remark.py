@@ -7,6 +7,12 @@ import msgspec
 from harness.catalogue import Statement, catalogue
 
 
+def is_about_clients(identifier: str) -> bool:
+    """Whether there is a statement with this id by which clients are judged."""
+    found = catalogue().statement(identifier)
+    return found is not None and not found.roles
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """A frame, or the end of a connection, for which `frame` is empty."""
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import msgspec
 
 from harness.report.commands import Commands, Told
-from harness.trace import Closed, Event, Header, Note, Opened
+from harness.trace import Closed, Event, Header, Note, Opened, Sent
 from harness.trace.reassembly import By, Missing, Seen
 from harness.wire import Command
 from harness.wire.bodies import Heartbeat
@@ -144,8 +144,8 @@ class _Reader:
             yield self.epoch + event.real, self._number, self, event
 
     def told(self, event: Seen) -> list[Told]:
-        """The frames that an event completes."""
-        if isinstance(event, Note):
+        """The frames that an event completes. What a recorder sent of itself is not the client's."""
+        if isinstance(event, Note) or (isinstance(event, Sent) and event.purpose != "case"):
             return []
         return [line for line in self._commands.add(event) if isinstance(line, Told)]
 

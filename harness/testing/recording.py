@@ -182,7 +182,7 @@ class _AtServer:
 
 
 class Link(msgspec.Struct, frozen=True):
-    """What is known of a connection beside its frames. `remote` is the server's address, `local` the client's."""
+    """A connection, apart from its frames. `remote` is the server's address, `local` the client's."""
 
     server: str
     role: ServerRole
@@ -251,11 +251,8 @@ class Recorded(msgspec.Struct, frozen=True):
 def recorded(recorder: Recorder, profile: str, since: int) -> Recorded:
     """What a recorder holds now. To be called in the loop."""
     frames = recorder.frames(since)
-    known = {number: recorder.connections[number] for number in {frame.connection for frame in frames}}
-    return Recorded(
-        profile,
-        frames,
-        {
-            number: Link(one.server, one.role, one.remote, one.local, one.end) for number, one in known.items()
-        },
-    )
+    links = {}
+    for number in {frame.connection for frame in frames}:
+        known = recorder.connections[number]
+        links[number] = Link(known.server, known.role, known.remote, known.local, known.end)
+    return Recorded(profile, frames, links)

@@ -10,15 +10,21 @@ from harness.remarks.stream import Ended, Said
 from harness.wire import RequestCode
 from harness.wire.code_names import request_words
 
-_LASTING: Final = frozenset({RequestCode.CONSUME_MESSAGE_DIRECTLY})
-"""Those whose answer takes as long as the application needs."""
+_QUESTIONS: Final = frozenset(
+    {
+        RequestCode.GET_CONSUMER_RUNNING_INFO,
+        RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT,
+        RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT,
+    }
+)
+"""Not CONSUME_MESSAGE_DIRECTLY: its answer takes as long as the application needs."""
 
 
 class Answers(Judge):
     statements = ("requests.questions-are-answered",)
 
     def pushed(self, said: Said) -> None:
-        if said.command.is_oneway or said.command.code in _LASTING:
+        if said.command.is_oneway or said.command.code not in _QUESTIONS:
             return
 
         def late() -> None:

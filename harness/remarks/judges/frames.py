@@ -57,7 +57,9 @@ class Frames(Judge):
             named = "is not one of Apache's" if names_language else "is absent: Brokers take it for JAVA"
             self.remark("requests.header-names-its-language", f"the language in its headers {named}", said)
         if command.version <= 0:
-            self.remark("requests.header-names-its-version", f"sent a header with version {command.version}", said)
+            self.remark(
+                "requests.header-names-its-version", f"sent a header with version {command.version}", said
+            )
             return
         before = self._versions.setdefault(number, said)
         if before.command.version != command.version:

@@ -51,7 +51,9 @@ class Heartbeats(Judge):
             return
         if not groups:
             self.remark(
-                "membership.heartbeat-names-a-group", "sent a heartbeat without a group of producers or consumers", said
+                "membership.heartbeat-names-a-group",
+                "sent a heartbeat without a group of producers or consumers",
+                said,
             )
         self._in_time(said)
         self._alone(said, beat)

@@ -34,6 +34,7 @@ class Members(Judge):
         if code == RequestCode.HEART_BEAT:
             self._beat(said)
         elif code == RequestCode.UNREGISTER_CLIENT:
+            self._gone.pop((said.connection.server, said["clientID"] or ""), None)
             groups = self._registered.get(said.connection.number, {})
             for field in ("producerGroup", "consumerGroup"):
                 groups.pop(said[field] or "", None)

@@ -12,7 +12,11 @@ from harness.wire.code_names import request_words
 
 
 class Requests(Judge):
-    statements = ("requests.opaque-is-free", "requests.answer-is-wanted", "requests.required-fields-are-there")
+    statements = (
+        "requests.opaque-is-free",
+        "requests.answer-is-wanted",
+        "requests.required-fields-are-there",
+    )
 
     def asked(self, said: Said) -> None:
         command = said.command
@@ -36,7 +40,10 @@ class Requests(Judge):
         lacking = [field for field in _required().get(command.code, ()) if said[field] is None]
         if lacking:
             self.remark(
-                "requests.required-fields-are-there", f"sent {name} without {', '.join(lacking)}", said, kind=name
+                "requests.required-fields-are-there",
+                f"sent {name} without {', '.join(lacking)}",
+                said,
+                kind=name,
             )
 
 
