@@ -13,7 +13,7 @@ from harness.cli.output import complain, say, say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, INCONCLUSIVE, OK
 from harness.remarks import Judged, Remark, Source, judged
-from harness.report.text import visible
+from harness.report.text import plural, visible
 from harness.trace import Header, TraceError, open_trace
 from harness.trace.packets import Capture, CaptureError, is_capture
 from harness.trace.reassembly import Reassembly
@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             say_json(_object(remark))
         else:
-            say(f"{visible_lines(str(remark))}\n")
+            say(f"{visible(str(remark), keep_lines=True)}\n")
     if not options.json:
         complain(_summary(found))
     if found.remarks:
@@ -63,11 +63,6 @@ def _source(path: Path, options: argparse.Namespace) -> Source:
     return Source(Header(), seen, all_speak=options.port is not None)
 
 
-def visible_lines(text: str) -> str:
-    """Text of clients with nothing in it that moves the cursor."""
-    return "\n".join(map(visible, text.split("\n")))
-
-
 def _object(remark: Remark) -> dict[str, Any]:
     made: dict[str, Any] = msgspec.to_builtins(remark)
     evidence = [
@@ -78,8 +73,7 @@ def _object(remark: Remark) -> dict[str, Any]:
 
 
 def _summary(found: Judged) -> str:
-    number = len(found.remarks)
-    said = "no remark" if not number else "1 remark" if number == 1 else f"{number} remarks"
     if not found.requests:
         return "no request of a client was seen, so nothing was judged"
-    return f"{said} on {found.clients} clients, which sent {found.requests} requests"
+    said = plural(len(found.remarks), "remark") if found.remarks else "no remark"
+    return f"{said} on {plural(found.clients, 'client')}, which sent {plural(found.requests, 'request')}"

@@ -150,8 +150,3 @@ def _text(said: Said) -> str:
     fields = " ".join(f"{field}={value}" for field, value in (command.ext or {}).items())
     text = f"{name} opaque {command.opaque} {fields}".rstrip()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
-
-
-def seconds(span: float) -> str:
-    """`75.0 s`."""
-    return f"{span:.1f} s"

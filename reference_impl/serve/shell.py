@@ -178,7 +178,7 @@ class Shell(Generic[E]):
         if not self._failure.done():
             self._write_held()
         for connection in list(self._connections.values()):
-            connection.transport.abort()
+            connection.abort()
         self.outbound.stop()
         self.is_paused = True
         self._stop_dialling()
@@ -255,7 +255,7 @@ class Shell(Generic[E]):
 
     def ended(self, number: int) -> None:
         if (connection := self._connections.pop(number, None)) is not None:
-            self._observed_end(number, connection, by_peer=not connection.is_reset)
+            self._observed_end(number, connection, by_peer=not connection.is_aborted)
             self.perform(self.endpoint.lost(number, self.now()))
             self.tick()
 
@@ -418,8 +418,8 @@ class _Connection(asyncio.BufferedProtocol):
         self._is_scheduled = False
         self.is_half_closed = False
         """Whether the peer has ended its direction."""
-        self.is_reset = False
-        """Whether it was ended here, without a farewell."""
+        self.is_aborted = False
+        """Whether it was ended here at once."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
@@ -484,10 +484,14 @@ class _Connection(asyncio.BufferedProtocol):
 
     def reset(self) -> None:
         """End the connection; its peer gets no byte more, and a reset."""
-        self.is_reset = True
         connected: socket.socket | None = self.transport.get_extra_info("socket")
         if connected is not None:
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.abort()
+
+    def abort(self) -> None:
+        """End the connection; what was not sent yet is lost."""
+        self.is_aborted = True
         self.transport.abort()
 
     def close(self) -> None:

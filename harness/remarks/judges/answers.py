@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from harness.remarks import times
-from harness.remarks.judge import Judge, seconds
+from harness.remarks.judge import Judge
 from harness.remarks.stream import Ended, Said
+from harness.report.text import seconds
 from harness.wire import RequestCode
 from harness.wire.code_names import request_words
 

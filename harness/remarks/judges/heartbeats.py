@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from harness.remarks import times
-from harness.remarks.judge import Desk, Judge, seconds
+from harness.remarks.judge import Desk, Judge
 from harness.remarks.stream import Connection, Ended, Said
+from harness.report.text import seconds
 from harness.wire import RequestCode, WireError
 from harness.wire.bodies import Heartbeat
 

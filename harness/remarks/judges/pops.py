@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
-from harness.remarks.judge import Desk, Judge, seconds
+from harness.remarks.judge import Desk, Judge
 from harness.remarks.stream import Ended, Said
+from harness.report.text import seconds
 from harness.wire import RequestCode, ResponseCode, WireError
 from harness.wire.bodies import BatchAcks
 from harness.wire.messages import decode_messages

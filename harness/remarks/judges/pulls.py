@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from harness.remarks.judge import Desk, Judge, seconds
+from harness.remarks.judge import Desk, Judge
 from harness.remarks.stream import Said
+from harness.report.text import seconds
 from harness.wire import RequestCode
 from harness.wire.header_fields import PullFlag
 

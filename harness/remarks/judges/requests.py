@@ -6,8 +6,9 @@ import functools
 from collections.abc import Mapping
 
 from harness.catalogue import messages, usage
-from harness.remarks.judge import Judge, seconds
+from harness.remarks.judge import Judge
 from harness.remarks.stream import Said
+from harness.report.text import seconds
 from harness.wire.code_names import request_words
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from harness.remarks import times
-from harness.remarks.judge import Desk, Judge, seconds
+from harness.remarks.judge import Desk, Judge
 from harness.remarks.stream import Ended, Said
+from harness.report.text import seconds
 from harness.wire import RequestCode
 
 from .reading import is_true

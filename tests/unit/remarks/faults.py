@@ -1,4 +1,4 @@
-"""Deliberate faults of a client: each replaces one method of the client that behaves well, and breaks one statement."""
+"""Deliberate faults of a client: each replaces a method of the well-behaved one, and breaks a statement."""
 
 from __future__ import annotations
 

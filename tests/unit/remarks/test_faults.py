@@ -1,4 +1,4 @@
-"""Every statement about clients: a client with one fault breaks it and nothing else, and none without the fault."""
+"""Every statement about clients: a fault breaks it and nothing else, and without the fault none is broken."""
 
 from __future__ import annotations
 
