@@ -26,7 +26,7 @@ class Pulls(Judge):
         if code not in PULLS:
             return
         before = self._held.get(where)
-        if before is not None and before["queueOffset"] == said["queueOffset"] and _is_waiting(before):
+        if before is not None and _is_passive(said) and _is_again(before, said):
             _, topic, queue = where[1]
             held = (number(before["suspendTimeoutMillis"]) or 0) / 1000
             self.remark(
@@ -45,5 +45,15 @@ class Pulls(Judge):
             del self._held[where]
 
 
-def _is_waiting(said: Said) -> bool:
-    return said.connection.waiting.get(said.command.opaque) is said
+def _is_again(before: Said, said: Said) -> bool:
+    is_waiting = said.connection.waiting.get(before.command.opaque) is before
+    return is_waiting and before["queueOffset"] == said["queueOffset"]
+
+
+def _is_passive(said: Said) -> bool:
+    """Whether its heartbeats say that the Broker pushes: an application that pulls may abandon a pull."""
+    beat = said.connection.beat
+    return beat is not None and any(
+        one.group_name == said["consumerGroup"] and one.consume_type == "CONSUME_PASSIVELY"
+        for one in beat.consumer_data_set
+    )
