@@ -25,8 +25,8 @@ class Chapter(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Its name in the catalogue: NameServers and Brokers have chapters with the same slug."""
-        return f"broker-{self.slug}" if self.place == "broker" else self.slug
+        """Its name in the catalogue: NameServers, Brokers and clients have chapters with the same slug."""
+        return f"{self.place}-{self.slug}" if self.place in ("broker", "client") else self.slug
 
 
 def load_chapters(specs: Path, problems: list[CatalogueError]) -> list[Chapter]:

@@ -28,7 +28,7 @@ from harness.catalogue.quirks import Quirk, Server, quirks_of
 from harness.catalogue.renamed import RenamedIds, understood
 from harness.catalogue.replaced import wrongly_replaced
 from harness.catalogue.reports import Report, tags_of
-from harness.catalogue.roles import ROLES, Role, roles_of
+from harness.catalogue.roles import CLIENTS_ASK, ROLES, Role, roles_of
 from harness.catalogue.sources import Source, Sources
 from harness.catalogue.statements import Statement
 from harness.catalogue.versions import numbers, within
@@ -226,7 +226,7 @@ def _statement(
     problems: list[CatalogueError],
 ) -> Statement:
     roles = roles_of(item["id"], tuple(item.get("roles", ())))
-    known = [one.name for one in profiles if set(roles) & set(one.roles)]
+    known = [one.name for one in profiles if set(roles or CLIENTS_ASK) & set(one.roles)]
     since, until = item.get("since"), item.get("until")
     for line in (since, until):
         if line is not None and known and line not in known:
@@ -272,7 +272,12 @@ def _cross_checks(
         )
 
 
-_PREFIXES = {"shared": ("wire",), "nameserver": ("ns", "wire"), "broker": ("bk",)}
+_PREFIXES = {
+    "shared": ("wire",),
+    "nameserver": ("ns", "wire"),
+    "broker": ("bk",),
+    "client": ("cl",),
+}
 
 
 def _servers(

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from harness.catalogue.roles import Role
+from harness.catalogue.roles import CLIENTS_ASK, Role
 from harness.catalogue.sources import Source
 
 Level: TypeAlias = Literal["MUST", "SHOULD", "MAY"]
@@ -25,6 +25,7 @@ CLASSES: dict[Class, str] = {
 class Statement(msgspec.Struct, frozen=True, kw_only=True):
     """One normative sentence of the catalogue. The JSON Schema says what each member means.
 
+    `roles`: the servers that it is about; none, if it is about clients.
     `class_`: its own, or else that of its chapter. `profiles`: those of its roles from `since` to `until`.
     `file`: where it is written. `heading`: the one above it there; empty in a chapter that has none.
     """
@@ -50,3 +51,8 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     untestable: str | None = None
     file: str = ""
     heading: str = ""
+
+    @property
+    def servers(self) -> tuple[Role, ...]:
+        """The servers whose release lines it holds for: its roles, or those that clients ask."""
+        return self.roles or CLIENTS_ASK

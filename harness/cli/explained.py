@@ -36,7 +36,7 @@ def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, A
         "statement": statement.id,
         "level": statement.level,
         "class": f"{statement.class_}: {CLASSES[statement.class_]}",
-        "roles": list(statement.roles),
+        "roles": list(statement.roles) or ["client"],
         "profiles": list(statement.profiles),
         "came with": [f"Apache {release}" for release in statement.came],
         "used by": _users(statement),
@@ -49,6 +49,7 @@ def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, A
         "tags": list(statement.tags),
         "notes": statement.notes,
         "untestable": statement.untestable,
+        "judged by": "" if statement.roles else "rmq-harness remarks FILE, RocketMQ.client_remarks()",
         "cases": [_titled(one) for one in proving],
         "mutants": sorted({name for one in proving for name in one.case.kills}),
         "quirks": [
@@ -58,14 +59,14 @@ def of_statement(statement: Statement, proving: list[LoadedCase]) -> dict[str, A
             if statement.id in quirk.statements
         ],
     }
-    return {key: value for key, value in answer.items() if value not in (None, [])}
+    return _without_empty(answer)
 
 
 def _users(statement: Statement) -> list[str]:
     """Who sends the requests that the statement names, in ordinary work."""
     return [
         f"{message.code} {message.name}: {usage().words(role, message.code) or UNUSED}"
-        for role in statement.roles
+        for role in statement.servers
         for message in messages().of(role)
         if message.code in named_requests(statement, role) and not message.sent
     ]
@@ -228,12 +229,13 @@ def of_setting(key: Member, loaded: Iterable[LoadedCase], *, at_start: bool = Fa
 def of_chapter(name: str, loaded: Iterable[LoadedCase]) -> Answer:
     """A chapter, with the requests that are its own."""
     about = [one for one in catalogue().statements if one.chapter == name]
+    of_clients = not any(one.roles for one in about)
     answer = {
         "chapter": name,
-        "of": sorted({ROLE_NAMES[role] for one in about for role in one.roles}),
+        "of": sorted({ROLE_NAMES[role] for one in about for role in one.roles}) or ["client"],
         "requests": [f"{one.code} {one.name}" for one in messages().messages if one.chapter == name],
         "page": f"specs/rendered/{name}.md",
-        "try it": f"rmq-harness check TARGET --select {name}",
+        "try it": "rmq-harness remarks FILE" if of_clients else f"rmq-harness check TARGET --select {name}",
         **_proved(about, loaded),
     }
     return _without_empty(answer)

@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": "run the reference as a server",
     "report": "write the reports of a recorded run again",
     "decode": "decode frames and captures",
+    "remarks": "judge the clients in recorded traffic",
     "record": "forward connections to a server and record all traffic",
     "docs": "render the catalogue to specs/rendered",
     "init": "write settings and a job of your CI into a project",

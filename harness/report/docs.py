@@ -123,13 +123,14 @@ def _index(catalogue: Catalogue, cases: Cases) -> str:
         catalogue=catalogue,
         parts={
             title: [(name, listed) for name, listed in chapters.items() if _part(listed[0]) == title]
-            for title in ("Every server", "NameServers", "Brokers")
+            for title in ("Every server", "NameServers", "Brokers", "Clients")
         },
         total=len(statements),
         classes=CLASSES,
         levels=level_words(statements),
         level_counts=_level_counts,
         proven=sum(1 for one in statements if cases.get(one.id)),
+        of_clients=sum(1 for one in statements if not one.roles),
         untestable=sum(1 for one in statements if one.untestable is not None),
         pages=PAGES,
     )
@@ -138,6 +139,8 @@ def _index(catalogue: Catalogue, cases: Cases) -> str:
 def _part(statement: Statement) -> str:
     if "/shared/" in statement.file:
         return "Every server"
+    if not statement.roles:
+        return "Clients"
     return "Brokers" if statement.roles == ("broker",) else "NameServers"
 
 

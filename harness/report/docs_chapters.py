@@ -88,7 +88,7 @@ def _normative(text: str) -> str:
 
 def _lines(statement: Statement, catalogue: Catalogue) -> str:
     """The release lines that it is limited to; nothing where it holds for all of its roles."""
-    everywhere = [one.name for one in catalogue.profiles if set(one.roles) & set(statement.roles)]
+    everywhere = [one.name for one in catalogue.profiles if set(one.roles) & set(statement.servers)]
     return profiles_text(statement.profiles, everywhere)
 
 

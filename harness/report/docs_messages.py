@@ -423,7 +423,7 @@ def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[st
     followed = successors(catalogue.statements)
     chapters: dict[str, Differences] = {}
     for one in catalogue.statements:
-        everywhere = {each.name for each in catalogue.profiles if set(each.roles) & set(one.roles)}
+        everywhere = {each.name for each in catalogue.profiles if set(each.roles) & set(one.servers)}
         if set(one.profiles) == everywhere:
             continue
         if one.replaces:

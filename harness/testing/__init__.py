@@ -8,6 +8,8 @@
 It serves clients of any language; nothing here is one. `docs/guides/testing.md` is the tutorial.
 """
 
+from harness.remarks import Evidence, Remark
+
 from .clients import Client
 from .fault import FaultNotMetError
 from .messages import Message, Pending
@@ -22,12 +24,14 @@ from .view import View
 __all__ = [
     "Answer",
     "Client",
+    "Evidence",
     "FaultNotMetError",
     "Message",
     "OptionError",
     "OwnNames",
     "Pending",
     "QueueProgress",
+    "Remark",
     "Request",
     "Requests",
     "RocketMQ",

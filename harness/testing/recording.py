@@ -10,14 +10,15 @@ The recorder is called in the loop of the servers; what it gives is for any thre
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
-from harness.trace import Header, Opened, Received, Sent, Trace, write_trace
+from harness.trace import Closed, Event, Header, Opened, Received, Sent, Trace, write_trace
 from harness.wire import FRAME_LIMIT, FrameBuffer, WireError
 from reference_impl.serve import Cluster, Server
 from reference_impl.serve.server import ServerRole
@@ -35,10 +36,21 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     """Counts all frames of the cluster."""
     at: int
     """ms since the epoch, by the clock of the servers."""
+    real: float
+    """Seconds of the clock on the wall, from any beginning."""
     connection: int
     is_request_side: bool
     """Whether the client sent it."""
     data: bytes
+
+
+class End(msgspec.Struct, frozen=True, gc=False):
+    """The end of a connection. It comes before the frame with its `number`; times are those of a `Frame`."""
+
+    number: int
+    at: int
+    real: float
+    by_client: bool
 
 
 class Connection:
@@ -49,7 +61,7 @@ class Connection:
         self.from_client, self.to_client = FrameBuffer(FRAME_LIMIT), FrameBuffer(FRAME_LIMIT)
         self.is_judged = False
         self.is_left_out = False
-        self.is_closed = False
+        self.end: End | None = None
 
 
 class Recorder:
@@ -107,7 +119,7 @@ class Recorder:
         try:
             buffer.feed(data)
             while not connection.is_left_out and (frame := buffer.next_frame()) is not None:
-                self._hold(Frame(self._count, at, number, from_client, frame))
+                self._hold(Frame(self._count, at, time.monotonic(), number, from_client, frame))
         except WireError:
             connection.is_left_out = True
 
@@ -122,15 +134,15 @@ class Recorder:
 
     def _forget_connections(self) -> None:
         needed = {frame.connection for frame in self._frames}
-        for number in [one for one, known in self.connections.items() if known.is_closed]:
+        for number in [one for one, known in self.connections.items() if known.end is not None]:
             if number not in needed:
                 del self.connections[number]
 
-    def closed(self, number: int) -> None:
+    def closed(self, number: int, at: int, *, by_client: bool) -> None:
         connection = self.connections.get(number)
         if connection is None:
             return
-        connection.is_closed = True
+        connection.end = End(self._count, at, time.monotonic(), by_client)
         if connection.is_left_out or not connection.is_judged:
             del self.connections[number]
 
@@ -158,10 +170,10 @@ class _AtServer:
     def sent(self, connection: int, data: bytes) -> None:
         self._heard(connection, data, from_client=False)
 
-    def closed(self, connection: int) -> None:
+    def closed(self, connection: int, *, by_peer: bool) -> None:
         number = self._numbers.pop(connection, None)
         if number is not None:
-            self._recorder.closed(number)
+            self._recorder.closed(number, self._server.shell.now(), by_client=by_peer)
 
     def _heard(self, connection: int, data: bytes, *, from_client: bool) -> None:
         number = self._numbers.get(connection)
@@ -169,17 +181,26 @@ class _AtServer:
             self._recorder.heard(number, data, self._server.shell.now(), from_client=from_client)
 
 
+class Link(msgspec.Struct, frozen=True):
+    """A connection, apart from its frames. `remote` is the server's address, `local` the client's."""
+
+    server: str
+    role: ServerRole
+    remote: str
+    local: str
+    end: End | None
+
+
 class Recorded(msgspec.Struct, frozen=True):
     """Frames with their connections, apart from the recorder."""
 
     profile: str
     frames: list[Frame]
-    connections: dict[int, tuple[str, ServerRole, str, str]]
-    """By number: server, role, its address, that of the client."""
+    connections: dict[int, Link]
 
     def traces(self) -> dict[str, Trace]:
-        """What happened at each server, by its name, as a trace from the clients' side."""
-        servers = sorted({server for server, _, _, _ in self.connections.values()})
+        """What happened at each server, by its name, as a trace from the clients' side. All begin at once."""
+        servers = sorted({link.server for link in self.connections.values()})
         return {server: self._trace(server) for server in servers}
 
     def save(self, directory: Path) -> list[Path]:
@@ -192,41 +213,46 @@ class Recorded(msgspec.Struct, frozen=True):
         return paths
 
     def _trace(self, server: str) -> Trace:
-        mine = [frame for frame in self.frames if self.connections[frame.connection][0] == server]
-        began = mine[0].at if mine else 0
-        role = next(one for name, one, _, _ in self.connections.values() if name == server)
-        address = next(one for name, _, one, _ in self.connections.values() if name == server)
+        mine = {number: link for number, link in self.connections.items() if link.server == server}
+        (known, *_) = mine.values()
         header = Header(
-            target=f"tcp://{address}",
+            target=f"tcp://{known.remote}",
             description=f"{server} of harness.testing.RocketMQ",
             profile=self.profile,
-            role="nameserver" if role == "nameserver" else "broker",
-            started=began / 1000,
+            role="nameserver" if known.role == "nameserver" else "broker",
+            started=self.frames[0].at / 1000,
         )
-        return Trace(header, tuple(self._events(mine, began)))
+        return Trace(header, tuple(self._events(mine)))
 
-    def _events(self, frames: list[Frame], began: int) -> Iterator[Opened | Sent | Received]:
+    def _events(self, mine: dict[int, Link]) -> Iterator[Event]:
         opened: set[int] = set()
-        for frame in frames:
-            when = (frame.at - began) / 1000
-            number = frame.connection
+        for number, it in self._in_order(mine):
+            real, protocol = it.real - self.frames[0].real, (it.at - self.frames[0].at) / 1000
             if number not in opened:
                 opened.add(number)
-                _, _, remote, local = self.connections[number]
-                yield Opened(real=when, protocol=when, connection=number, local=local, remote=remote)
-            event: Callable[..., Sent | Received] = Sent if frame.is_request_side else Received
-            yield event(real=when, protocol=when, connection=number, data=frame.data)
+                local, remote = mine[number].local, mine[number].remote
+                yield Opened(real=real, protocol=protocol, connection=number, local=local, remote=remote)
+            if isinstance(it, End):
+                by: Literal["us", "target"] = "us" if it.by_client else "target"
+                yield Closed(real=real, protocol=protocol, connection=number, by=by, how="fin")
+                continue
+            event: Callable[..., Sent | Received] = Sent if it.is_request_side else Received
+            yield event(real=real, protocol=protocol, connection=number, data=it.data)
+
+    def _in_order(self, mine: dict[int, Link]) -> list[tuple[int, Frame | End]]:
+        """Frames and ends, with the numbers of their connections."""
+        found: list[tuple[int, Frame | End]] = [
+            (number, link.end) for number, link in mine.items() if link.end is not None
+        ]
+        found += [(frame.connection, frame) for frame in self.frames if frame.connection in mine]
+        return sorted(found, key=lambda one: (one[1].number, isinstance(one[1], Frame)))
 
 
 def recorded(recorder: Recorder, profile: str, since: int) -> Recorded:
     """What a recorder holds now. To be called in the loop."""
     frames = recorder.frames(since)
-    known = recorder.connections
-    return Recorded(
-        profile,
-        frames,
-        {
-            number: (known[number].server, known[number].role, known[number].remote, known[number].local)
-            for number in {frame.connection for frame in frames}
-        },
-    )
+    links = {}
+    for number in {frame.connection for frame in frames}:
+        known = recorder.connections[number]
+        links[number] = Link(known.server, known.role, known.remote, known.local, known.end)
+    return Recorded(profile, frames, links)

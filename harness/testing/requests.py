@@ -120,14 +120,14 @@ def _requests(recorded: Recorded) -> Iterator[Request]:
 
 
 def _request(recorded: Recorded, frame: Frame, command: Command) -> Request:
-    server, _, _, client = recorded.connections[frame.connection]
+    link = recorded.connections[frame.connection]
     return Request(
         code=command.code,
         name=request_name(command.code) or str(command.code),
         ext=command.ext or {},
         body=command.body,
-        server=server,
-        client=client,
+        server=link.server,
+        client=link.local,
         language=command.language,
         opaque=command.opaque,
         oneway=command.is_oneway,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Final, TypeVar
 
+from harness.remarks import Remark, is_about_clients, judge
 from harness.wire import RequestCode
 from reference_impl.serve import Cluster
 
@@ -27,7 +28,7 @@ from .messages import (
     transactions_of,
 )
 from .options import QUEUES
-from .problems import RocketMQError
+from .problems import OptionError, RocketMQError
 from .progress import QueueProgress
 from .recording import Recorded
 from .requests import Requests, number_of
@@ -206,6 +207,25 @@ class View(Time):
         and `replay`.
         """
         return Requests(self._recorded(), number_of(code), of_servers=of_servers)
+
+    def client_remarks(self) -> list[Remark]:
+        """What is wrong with clients, by the statements about them (`cl.…`) and what they have said."""
+        return judge(self._recorded().traces().values())
+
+    def assert_no_client_remarks(self, allow: Iterable[str] = ()) -> None:
+        """No client has done anything that breaks a statement about clients. `allow` are ids of statements
+        that may be broken.
+        """
+        __tracebackhide__ = True
+        allowed = frozenset(allow)
+        if unknown := sorted(one for one in allowed if not is_about_clients(one)):
+            raise OptionError(
+                f"allow={unknown}: expected ids of statements about clients, such as "
+                "'cl.membership.heartbeats-go-on'; `rmq-harness explain client-membership` lists some"
+            )
+        found = [one for one in self.client_remarks() if one.statement not in allowed]
+        if found:
+            raise AssertionError("\n\n".join(map(str, found)))
 
     # -- whole behaviour -------------------------------------------------------------------------------------
 

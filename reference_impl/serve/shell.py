@@ -76,7 +76,7 @@ class Observer(Protocol):
     def opened(self, connection: int, peer: str) -> None: ...
     def received(self, connection: int, data: bytes) -> None: ...
     def sent(self, connection: int, data: bytes) -> None: ...
-    def closed(self, connection: int) -> None: ...
+    def closed(self, connection: int, *, by_peer: bool) -> None: ...
 
 
 class Dialling(Protocol):
@@ -178,7 +178,7 @@ class Shell(Generic[E]):
         if not self._failure.done():
             self._write_held()
         for connection in list(self._connections.values()):
-            connection.transport.abort()
+            connection.abort()
         self.outbound.stop()
         self.is_paused = True
         self._stop_dialling()
@@ -255,7 +255,7 @@ class Shell(Generic[E]):
 
     def ended(self, number: int) -> None:
         if (connection := self._connections.pop(number, None)) is not None:
-            self._observed_end(number, connection)
+            self._observed_end(number, connection, by_peer=not connection.is_aborted)
             self.perform(self.endpoint.lost(number, self.now()))
             self.tick()
 
@@ -320,9 +320,9 @@ class Shell(Generic[E]):
                 self._dialling.add(task)
                 task.add_done_callback(self._dialling.discard)
 
-    def _observed_end(self, number: int, connection: "_Connection") -> None:
+    def _observed_end(self, number: int, connection: "_Connection", *, by_peer: bool = False) -> None:
         if self.observer is not None and connection.carries_frames:
-            self.observer.closed(number)
+            self.observer.closed(number, by_peer=by_peer or connection.is_half_closed)
 
     def _ask(self, ask: Ask) -> None:
         endpoint = self.endpoint
@@ -416,6 +416,10 @@ class _Connection(asyncio.BufferedProtocol):
         self._paused = False
         self._reads = True
         self._is_scheduled = False
+        self.is_half_closed = False
+        """Whether the peer has ended its direction."""
+        self.is_aborted = False
+        """Whether it was ended here at once."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
@@ -471,6 +475,7 @@ class _Connection(asyncio.BufferedProtocol):
 
     def eof_received(self) -> bool:
         """The peer has half-closed; the endpoint decides what comes of it."""
+        self.is_half_closed = True
         self._shell.half_closed(self.number)
         return True
 
@@ -482,6 +487,11 @@ class _Connection(asyncio.BufferedProtocol):
         connected: socket.socket | None = self.transport.get_extra_info("socket")
         if connected is not None:
             connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+        self.abort()
+
+    def abort(self) -> None:
+        """End the connection; what was not sent yet is lost."""
+        self.is_aborted = True
         self.transport.abort()
 
     def close(self) -> None:

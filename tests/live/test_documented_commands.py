@@ -128,6 +128,7 @@ ELSEWHERE = {
     "docs/tutorial.md": "tests/unit/site/test_tutorial.py",
     "docs/guides/own-tests.md": "tests/unit/conformance/test_own_tests.py",
     "docs/guides/testing.md": "tests/unit/site/test_testing_guide.py",
+    "docs/guides/clients.md": "tests/unit/site/test_testing_guide.py",
     "docs/guides/testing-time.md": "tests/unit/site/test_testing_guide.py",
     "docs/compatibility.md": "`make compatibility`, for an hour",
     "fixtures/README.md": "tests/live/test_golden_frames.py",

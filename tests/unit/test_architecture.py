@@ -26,6 +26,7 @@ PURPOSES = {
     "harness.pytest_rocketmq": "for tests of applications",
     "harness.targets": "systems under test: start, stop, restart",
     "harness.testing": "a RocketMQ for tests of applications",
+    "harness.remarks": "what is wrong with clients",
     "harness.conformance": "the cases and their expectations",
     "harness.session": "requests, time, names",
     "harness.spec": "what is allowed",

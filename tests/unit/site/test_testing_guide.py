@@ -39,6 +39,9 @@ def said_by(command: str, directory: Path) -> str:
             return run(["-m", "pytest", *PLUGIN, *files], directory).stdout
         case ["python", file]:
             return run([file], directory).stdout
+        case ["rmq-harness", *words]:
+            done = run(["-c", "import harness.cli; raise SystemExit(harness.cli.main())", *words], directory)
+            return done.stdout + done.stderr
     raise AssertionError(f"{command}: this test does not know it")
 
 
@@ -52,6 +55,10 @@ def test_the_guide(tmp_path: Path) -> None:
     if loaded.returncode != 0:
         pytest.skip(f"the client of the guide cannot be loaded: {loaded.stderr.strip().splitlines()[-1]}")
     assert followed("testing.md", tmp_path) == 5
+
+
+def test_the_guide_to_clients(tmp_path: Path) -> None:
+    assert followed("clients.md", tmp_path) == 2
 
 
 def test_the_guide_to_time(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ def test_the_record_is_bounded() -> None:
     closed, open_one = (recorder.opened(Connection("broker-a-0", "master", "", "")) for _ in range(2))
     frame = (1 << 20).to_bytes(4, "big") + bytes(1 << 20)
     recorder.heard(closed, frame, 1, from_client=True)
-    recorder.closed(closed)
+    recorder.closed(closed, 1, by_client=True)
     for _ in range(100):
         recorder.heard(open_one, frame, 1, from_client=True)
     held = recorder.frames()
