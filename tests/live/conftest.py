@@ -8,6 +8,7 @@ import pytest
 
 WAITING = {
     "test_docker.py",
+    "test_documented_commands.py",
     "test_mqadmin_on_brokers.py",
     "test_real_clients.py",
     "test_real_peers.py",
@@ -15,7 +16,7 @@ WAITING = {
     "test_rocketmq_for_tests.py",
 }
 """In real time: clients, tools, Brokers and containers that start, and time-outs of their own. What runs in
-warped time needs a core for itself: two such tests at a time would be late.
+warped time needs a core for itself: two such tests at a time would be late. Both groups take about as long.
 """
 
 
