@@ -13,6 +13,7 @@ from harness.session.exchange import Request, SentRequest
 from harness.session.futile import FutileWaits
 from harness.session.header import header_of
 from harness.session.nameserver.broker import Broker, Topics
+from harness.session.nameserver.controller import OF_CONTROLLER
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
     CERTIFICATE,
@@ -21,11 +22,13 @@ from harness.session.nameserver.views import (
 from harness.session.outcome import Outcome, Replied
 from harness.session.requests import Ext, HeaderFields, Query
 from harness.session.session import Session
-from harness.session.transport import Instance
+from harness.session.transport import NameServerInstance
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
+_LEADS_WITHIN = 30.0
+"""Waiting seconds from the start of a controller, in which the NameServer answers already."""
 _CANNOT_WAIT = "the case must wait until the server has removed every broker that left before, and cannot"
 
 
@@ -43,7 +46,7 @@ class NameServerSession(NameServerRequests):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: NameServerInstance,
         profile: str,
         *,
         seed: int | str | None = None,
@@ -57,6 +60,8 @@ class NameServerSession(NameServerRequests):
     ) -> None:
         self.profile = profile_named(profile)
         self._topics: dict[str, str] = {}
+        self._nameserver = instance
+        self._controller: Connection | None = None
         source = random.SystemRandom() if seed is None else random.Random(seed)
         header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
         super().__init__(
@@ -165,14 +170,45 @@ class NameServerSession(NameServerRequests):
             on=on,
         )
 
+    # --- the controller -------------------------------------------------------------------------------------
+
+    @property
+    def controller(self) -> Connection:
+        """The session's own connection to the controller. A new one if it was closed."""
+        if self._controller is None:
+            self._controller = self.connect_to_controller()
+            self._await_leader(self._controller)
+        self._controller.link.notice()
+        if not self._controller.link.takes_frames:
+            self._controller = self.connect_to_controller()
+        return self._controller
+
+    def connect_to_controller(self) -> Connection:
+        """A new connection to the controller. Raises ``TargetDied`` where it takes none."""
+        self.checked("connecting")
+        return self._added(self._nameserver.open_controller())
+
+    def _await_leader(self, connection: Connection) -> None:
+        """Waits until it serves requests: Apache's is the leader of its group some time after its start."""
+        clock = self.clock
+        end = clock.waiting() + _LEADS_WITHIN
+        code = RequestCode.CONTROLLER_GET_NEXT_BROKER_ID
+        ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
+        while not _succeeds(outcome := self.ask_own(code, ext, b"", connection)):
+            if clock.waiting() >= end:
+                raise Blocked(f"the controller leads no group: {request_words(code)} got: {outcome}", needs=code)
+            self.pause(clock.timing.pause)
+
     # --- requests -------------------------------------------------------------------------------------------
 
     def request(
         self, code: int, ext: Ext, body: bytes, on: Connection | None, about: str, header: HeaderFields
     ) -> Request:
-        """As for every session. Cluster information is asked for again where Apache fails because brokers
+        """As for every session; what only a controller serves is asked there. Cluster information is asked for again where Apache fails because brokers
         come and go.
         """
+        if on is None and code in OF_CONTROLLER:
+            on = self.controller
         request = super().request(code, ext, body, on, about, header)
         if code == RequestCode.GET_BROKER_CLUSTER_INFO:
             request.excuses = _changed_meanwhile
