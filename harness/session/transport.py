@@ -143,7 +143,7 @@ class Instance(Protocol):
 
 
 class NameServerInstance(Instance, Protocol):
-    """A running target that is a NameServer, with a controller where its settings say so (``{controller}``)."""
+    """A running target that is a NameServer, with a controller where its settings say so."""
 
     def open_controller(self) -> Transport:
         """A new connection to its controller. Raises ``TargetDied`` where none can be had, ``Unsupported``

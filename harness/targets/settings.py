@@ -11,7 +11,6 @@ from pathlib import Path
 from harness.session import Setup
 from harness.wire.bodies import Properties
 
-
 CONTROLLER = 1
 """Where the controller of a NameServer listens, counted from the port of the NameServer."""
 _CONTROLLER = "{controller}"

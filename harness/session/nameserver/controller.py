@@ -96,9 +96,7 @@ class ControllerRequests(SettingsSession):
         id="brokerId",
         designate=("designateElect", False),
     )
-    replica_info = RequestMethod(
-        MasterExchange, RequestCode.CONTROLLER_GET_REPLICA_INFO, broker="brokerName"
-    )
+    replica_info = RequestMethod(MasterExchange, RequestCode.CONTROLLER_GET_REPLICA_INFO, broker="brokerName")
     clean_broker_data = RequestMethod(
         Exchange,
         RequestCode.CLEAN_BROKER_DATA,

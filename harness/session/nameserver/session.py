@@ -196,7 +196,9 @@ class NameServerSession(NameServerRequests):
         ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
         while not _succeeds(outcome := self.ask_own(code, ext, b"", connection)):
             if clock.waiting() >= end:
-                raise Blocked(f"the controller leads no group: {request_words(code)} got: {outcome}", needs=code)
+                raise Blocked(
+                    f"the controller leads no group: {request_words(code)} got: {outcome}", needs=code
+                )
             self.pause(clock.timing.pause)
 
     # --- requests -------------------------------------------------------------------------------------------
@@ -204,8 +206,8 @@ class NameServerSession(NameServerRequests):
     def request(
         self, code: int, ext: Ext, body: bytes, on: Connection | None, about: str, header: HeaderFields
     ) -> Request:
-        """As for every session; what only a controller serves is asked there. Cluster information is asked for again where Apache fails because brokers
-        come and go.
+        """As for every session; what only a controller serves is asked there. Cluster information is asked
+        for again where Apache fails because brokers come and go.
         """
         if on is None and code in OF_CONTROLLER:
             on = self.controller

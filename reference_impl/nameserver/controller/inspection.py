@@ -9,6 +9,7 @@ from reference_impl.remoting import fields
 from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
+from reference_impl.remoting.values import number
 
 from .answers import in_sync, text_of, told_master
 from .election import Election
@@ -72,16 +73,14 @@ class InspectionRequests:
     def whole(self, found: BrokerSet, now: int) -> ReplicasInfo:
         """Everything about a set."""
         all_of_it = {
-            number: ReplicaIdentity(
-                found.name, number, replica.address, self.election.lives(found, number, now)
-            )
-            for number, replica in found.replicas.items()
+            one: ReplicaIdentity(found.name, one, replica.address, self.election.lives(found, one, now))
+            for one, replica in found.replicas.items()
         }
         return ReplicasInfo(
             found.master_epoch,
             found.epoch,
-            [one for number, one in all_of_it.items() if number in found.in_sync],
-            [one for number, one in all_of_it.items() if number not in found.in_sync],
+            [shown for one, shown in all_of_it.items() if one in found.in_sync],
+            [shown for one, shown in all_of_it.items() if one not in found.in_sync],
             found.master,
             found.address_of(found.master),
         )
@@ -89,39 +88,43 @@ class InspectionRequests:
     @answers(RequestCode.CLEAN_BROKER_DATA)
     def clean(self, command: Command, connection: int, now: int) -> Reply:
         """Forgets Brokers of a set, or the whole set."""
-        name, listed = text_of(command, "brokerName"), fields.text(command.ext, "brokerControllerIdsToClean")
+        name, cluster = text_of(command, "brokerName"), fields.text(command.ext, "clusterName")
         found = self.replicas.get(name)
-        forced = bool(fields.boolean(command.ext, "isCleanLivingBroker"))
-        numbers = set() if forced else self.given_numbers(listed)
-        cluster = fields.text(command.ext, "clusterName")
-        refused = None if forced else self.refusal_to_clean((cluster, name), found, numbers, now)
-        if refused is None and found is None:
+        forced = self.is_forced(command)
+        numbers = (
+            set() if forced else self.given_numbers(fields.text(command.ext, "brokerControllerIdsToClean"))
+        )
+        if numbers is None:
+            refused: str | None = "Please set the option <brokerControllerIdsToClean> according to the format"
+        elif found is None:
             refused = f"Broker {name} is not existed,clean broker data failure."
-        if refused is not None or found is None:
+        else:
+            refused = None if forced else self.refusal_to_clean(found, cluster, numbers, now)
+        if refused is not None or found is None or numbers is None:
             return Reply(ResponseCode.CONTROLLER_INVALID_CLEAN_BROKER_METADATA, remark=refused)
         self.replicas.remove(found, numbers)
         return Reply(ResponseCode.SUCCESS)
 
-    def given_numbers(self, listed: str | None) -> set[int]:
-        """The ids between semicolons; none: all. Raises RefusedError."""
-        texts = (listed or "").strip()
-        try:
-            return {int(one) for one in texts.split(";") if one} if texts else set()
-        except ValueError as error:
-            raise RefusedError(
-                f"brokerControllerIdsToClean {listed!r}: expected ids between semicolons",
-            ) from error
+    def is_forced(self, command: Command) -> bool:
+        """Whether Brokers that live are forgotten, too; then it is all of the set, whatever ids are named."""
+        return fields.boolean(command.ext, "isCleanLivingBroker") is True
+
+    def given_numbers(self, listed: str | None) -> set[int] | None:
+        """The ids between semicolons, none of them for all; None: they are no numbers."""
+        if listed is None or not listed.strip():
+            return set()
+        numbers = [number(one, 63) for one in listed.rstrip(";").split(";")]
+        return None if None in numbers else {one for one in numbers if one is not None}
 
     def refusal_to_clean(
-        self, of: tuple[str | None, str], found: BrokerSet | None, numbers: set[int], now: int
+        self, found: BrokerSet, cluster: str | None, numbers: set[int], now: int
     ) -> str | None:
         """Why Brokers cannot be forgotten; None: they can."""
-        cluster, name = of
-        if not numbers and found is not None and found.master is not None:
-            return f"Broker {name} is still alive, clean up failure"
-        for number in sorted(numbers):
-            if self.heartbeats.lives((cluster, name, number), now):
-                return f"Broker [{name},  {number}] is still alive, clean up failure"
+        if not numbers and found.master is not None:
+            return f"Broker {found.name} is still alive, clean up failure"
+        for one in sorted(numbers):
+            if self.heartbeats.lives((cluster, found.name, one), now):
+                return f"Broker [{found.name},  {one}] is still alive, clean up failure"
         return None
 
     @answers(RequestCode.UPDATE_CONTROLLER_CONFIG)
