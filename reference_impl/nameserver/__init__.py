@@ -15,7 +15,7 @@ from reference_impl.remoting.profiles import PROFILES
 from reference_impl.remoting.tls_settings import TlsSettings
 
 from .config import Config
-from .controller import Controller, ControllerConfig, StoredReplicasError
+from .controller import Controller, ControllerConfig, ControllerSettings, StoredReplicasError
 from .endpoint import Endpoint
 from .kv import KvError
 from .parts import PARTS
@@ -84,7 +84,7 @@ def build(
 
 
 def _controller(parts: Parts, config: ControllerConfig, stored: bytes | None, started: int) -> Controller:
-    settings, heartbeats = parts["controller settings"](config), parts["heartbeats"]()
+    settings, heartbeats = ControllerSettings(config), parts["heartbeats"]()
     replicas = parts["replicas"]()
     replicas.load(stored)
     election = parts["election"](settings, heartbeats)

@@ -8,7 +8,7 @@ the lines differ (`RouteTable49`, `RouteTable53`); a method of `RouteTable` stan
 from reference_impl.remoting.parts import Parts
 from reference_impl.remoting.profiles import PROFILES
 
-from .controller import Controller, ControllerSettings, Election, Heartbeats, Replicas
+from .controller import Controller, Election, Heartbeats, Replicas
 from .core_49 import NameServer49
 from .core_53 import NameServer53
 from .endpoint import Endpoint
@@ -21,7 +21,6 @@ _SHARED = {"endpoint": Endpoint, "kv": KvTable, "settings": Settings}
 _OF_49 = {"nameserver": NameServer49, "routes": RouteTable49, **_SHARED}
 _CONTROLLER = {
     "controller": Controller,
-    "controller settings": ControllerSettings,
     "election": Election,
     "heartbeats": Heartbeats,
     "replicas": Replicas,

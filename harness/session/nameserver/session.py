@@ -8,10 +8,11 @@ from typing import Final, TypeGuard
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
-from harness.session.errors import Blocked, TargetDied
+from harness.session.errors import Blocked, TargetDied, TooLate, Unmet
 from harness.session.exchange import Request, SentRequest
 from harness.session.futile import FutileWaits
 from harness.session.header import header_of
+from harness.session.link import Link
 from harness.session.nameserver.broker import Broker, Topics
 from harness.session.nameserver.controller import OF_CONTROLLER
 from harness.session.nameserver.requests import NameServerRequests
@@ -22,13 +23,16 @@ from harness.session.nameserver.views import (
 from harness.session.outcome import Outcome, Replied
 from harness.session.requests import Ext, HeaderFields, Query
 from harness.session.session import Session
-from harness.session.transport import NameServerInstance
+from harness.session.transport import Ending, NameServerInstance
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
 _LEADS_WITHIN = 30.0
 """Waiting seconds from the start of a controller, in which the NameServer answers already."""
+_LED: Final = RequestCode.CONTROLLER_GET_NEXT_BROKER_ID
+"""Served by a controller that leads its group alone."""
+_GAVE_UP = "java.util.concurrent.TimeoutException"
 _CANNOT_WAIT = "the case must wait until the server has removed every broker that left before, and cannot"
 
 
@@ -62,6 +66,8 @@ class NameServerSession(NameServerRequests):
         self._topics: dict[str, str] = {}
         self._nameserver = instance
         self._controller: Connection | None = None
+        self._is_led = False
+        """Whether the controller has been seen to serve since it was started."""
         source = random.SystemRandom() if seed is None else random.Random(seed)
         header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
         super().__init__(
@@ -175,31 +181,56 @@ class NameServerSession(NameServerRequests):
     @property
     def controller(self) -> Connection:
         """The session's own connection to the controller. A new one if it was closed."""
-        if self._controller is None:
-            self._controller = self.connect_to_controller()
-            self._await_leader(self._controller)
-        self._controller.link.notice()
-        if not self._controller.link.takes_frames:
+        if self._controller is not None:
+            self._controller.link.notice()
+        if self._controller is None or not self._controller.link.takes_frames:
             self._controller = self.connect_to_controller()
         return self._controller
 
     def connect_to_controller(self) -> Connection:
-        """A new connection to the controller. Raises ``TargetDied`` where it takes none."""
+        """A new connection to the controller. Raises ``TargetDied`` where it takes none, ``Blocked`` where it
+        serves nothing in time: Apache's leads its group some time after the NameServer answers.
+        """
         self.checked("connecting")
+        if not self._is_led:
+            self._await_leader()
+            self._is_led = True
         return self._added(self._nameserver.open_controller())
 
-    def _await_leader(self, connection: Connection) -> None:
-        """Waits until it serves requests: Apache's is the leader of its group some time after its start."""
-        clock = self.clock
-        end = clock.waiting() + _LEADS_WITHIN
-        code = RequestCode.CONTROLLER_GET_NEXT_BROKER_ID
+    def _await_leader(self) -> None:
+        end = self.clock.waiting() + _LEADS_WITHIN
+        while (problem := self._no_leader()) is not None:
+            if self.clock.waiting() >= end:
+                raise Blocked(problem, needs=_LED)
+            self.pause(self.clock.timing.pause)
+
+    def _no_leader(self) -> str | None:
+        """Why the controller serves nothing yet; None: it does."""
+        try:
+            connection = self._added(self._nameserver.open_controller())
+        except TargetDied as problem:
+            return str(problem)
         ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
-        while not _succeeds(outcome := self.ask_own(code, ext, b"", connection)):
-            if clock.waiting() >= end:
-                raise Blocked(
-                    f"the controller leads no group: {request_words(code)} got: {outcome}", needs=code
-                )
-            self.pause(clock.timing.pause)
+        outcome = self.ask_own(_LED, ext, b"", connection)
+        connection.close()
+        return None if _succeeds(outcome) else f"{request_words(_LED)} got: {outcome}"
+
+    def restart(self, how: Ending = "term") -> None:
+        super().restart(how)
+        self._is_led = False
+
+    def refuse_if_late(self, unmet: Unmet, link: Link | None) -> None:
+        """As for every session. Apache's controller gives up on a request after 5 s of its own, which at a
+        fast clock are soon over (`ControllerRequestProcessor#WAIT_TIMEOUT_OUT`).
+        """
+        outcome = unmet.outcome
+        remark = outcome.command.remark if isinstance(outcome, Replied) else None
+        if self.clock.kind == "warped" and _GAVE_UP in (remark or ""):
+            raise TooLate(
+                f"{unmet.exchange.subject}: the controller gave up after 5 protocol seconds; the machine is "
+                f"too slow for this warp"
+            ) from unmet
+        super().refuse_if_late(unmet, link)
 
     # --- requests -------------------------------------------------------------------------------------------
 

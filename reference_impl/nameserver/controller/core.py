@@ -13,7 +13,7 @@ from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting import fields
 from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import Reply
-from reference_impl.remoting.requests import RequestTable, answers, handlers_of
+from reference_impl.remoting.requests import answers, carried_out, handlers_of
 
 from .answers import text_of
 from .election import Election
@@ -27,7 +27,7 @@ from .settings import ControllerSettings
 _T = TypeVar("_T")
 
 
-class Controller(IdRequests, MasterRequests, InspectionRequests, RequestTable):
+class Controller(IdRequests, MasterRequests, InspectionRequests):
     """Which Brokers share a name, which of them live, and who of them is the master."""
 
     def __init__(
@@ -51,7 +51,12 @@ class Controller(IdRequests, MasterRequests, InspectionRequests, RequestTable):
         self._heartbeats_at = started + FIRST_LOOK
         self._masters_at = started + self._between_masters
 
+    def execute(self, command: Command, connection: int, now: int) -> Reply | None:
+        """Carry out a request, as `carried_out` says."""
+        return carried_out(self.handlers, self.unknown_request, command, connection, now)
+
     def unknown_request(self, command: Command) -> Reply | None:
+        """The answer to a code that a controller does not serve."""
         remark = f" request type {command.code} not supported"
         return Reply(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
 

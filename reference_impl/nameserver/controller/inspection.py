@@ -134,10 +134,18 @@ class InspectionRequests:
                 pairs = Properties.decode(command.body).pairs
             except WireError:
                 return Reply(ResponseCode.SYSTEM_ERROR, remark="string2Properties error")
-            if self.settings.refuses(pairs):
+            if self.refuses_settings(pairs):
                 return Reply(ResponseCode.NO_PERMISSION, remark="Can not update config in black list.")
-            self.settings.update(pairs)
+            self.take_settings(pairs)
         return Reply(ResponseCode.SUCCESS)
+
+    def refuses_settings(self, pairs: dict[str, str]) -> bool:
+        """Whether an update names a key that may not be changed."""
+        return self.settings.refuses(pairs)
+
+    def take_settings(self, pairs: dict[str, str]) -> None:
+        """Changes the settings in force."""
+        self.settings.update(pairs)
 
     @answers(RequestCode.GET_CONTROLLER_CONFIG)
     def get_config(self, command: Command, connection: int, now: int) -> Reply:

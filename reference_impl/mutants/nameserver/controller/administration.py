@@ -2,7 +2,7 @@
 
 from harness.wire import RequestCode
 from reference_impl.mutants.registry import V5, after, mutant
-from reference_impl.nameserver.controller import Controller, ControllerSettings, Election, Replicas
+from reference_impl.nameserver.controller import Controller, Election, Replicas
 from reference_impl.nameserver.endpoint import Endpoint
 
 
@@ -52,7 +52,7 @@ def ids_that_are_no_numbers_are_passed_over(numbers, listed):
     return numbers
 
 
-@mutant(ControllerSettings.update, "Settings of the controller stay as they are.", V5)
+@mutant(Controller.take_settings, "Settings of the controller stay as they are.", V5)
 def controller_settings_stay(original, self, pairs):
     return
 
@@ -71,6 +71,6 @@ def settings_hold_from_the_start(original, self):
     return self.first
 
 
-@mutant(ControllerSettings.refuses, "Protected settings of the controller are changed.", V5)
+@mutant(Controller.refuses_settings, "Protected settings of the controller are changed.", V5)
 def protected_settings_are_changed(original, self, pairs):
     return False

@@ -77,7 +77,12 @@ def epoch_stays_in_an_election(original, self, found, number):
 
 @mutant(Controller.look_at_heartbeats, "A master whose heartbeat has run out stays the master.", V5)
 def expired_master_stays(original, self, now):
-    return [live.connection for live in self.heartbeats.over(now)]
+    return [live.connection for live in self.heartbeats.over(now).values()]
+
+
+@expired_master_stays.also(Controller.look_at_masters)
+def _is_not_missed(original, self, now):
+    return
 
 
 @mutant(Election.rank, "Epochs of logs are not compared.", V5)

@@ -153,10 +153,12 @@ def unknown_ids_are_registered(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(Controller.execute, "A field that is missing counts as empty.", V5)
+@mutant(Endpoint.execute, "To the controller, a field that is missing counts as empty.", V5)
 def missing_fields_are_empty(original, self, command, connection, now):
     known = {"brokerName": "", "registerCheckCode": "", "appliedBrokerId": "1", "brokerId": "1"}
-    if command.code == RequestCode.BROKER_HEARTBEAT:
+    if command.code not in range(
+        RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, RequestCode.CONTROLLER_APPLY_BROKER_ID + 1
+    ):
         return original(self, command, connection, now)
     whole = known | {"brokerAddress": ""} | (command.ext or {})
     return original(self, msgspec.structs.replace(command, ext=whole), connection, now)

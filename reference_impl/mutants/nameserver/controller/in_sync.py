@@ -1,18 +1,16 @@
 """Faults of the set in sync and of what shows it."""
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.mutants.registry import V5, after, family, mutant
 from reference_impl.nameserver.controller import Controller, Replicas
 from reference_impl.remoting.reply import Reply
 
 
-def _without(code):
-    """A refusal with this code is none."""
-
-    def passed(refused):
-        return None if refused is not None and refused[0] == code else refused
-
-    return passed
+@family(Controller.refusal_of_set)
+def _passed(rule, original, self, found, master, epoch, given, now):
+    """A refusal that the rule names is none."""
+    refused = original(self, found, master, epoch, given, now)
+    return None if refused is not None and rule(refused[0], found, given) else refused
 
 
 @mutant(Replicas.sync, "A Broker never leaves the set in sync, but by an election.", V5)
@@ -34,39 +32,39 @@ def master_epoch_goes_with_the_set(reply, self, command):
         self.replicas.get(command.ext["brokerName"]).master_epoch += 1
 
 
-@after(Controller.refusal_of_set, "Every Broker may alter the set in sync.", V5)
-def anyone_alters_the_set(refused):
-    return _without(ResponseCode.CONTROLLER_INVALID_MASTER)(refused)
+@_passed("Every Broker may alter the set in sync.", V5)
+def anyone_alters_the_set(code, found, given):
+    return code == ResponseCode.CONTROLLER_INVALID_MASTER
 
 
-@after(Controller.refusal_of_set, "The epoch of the master does not count.", V5)
-def master_epochs_are_not_fenced(refused):
-    return _without(ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH)(refused)
+@_passed("The epoch of the master does not count.", V5)
+def master_epochs_are_not_fenced(code, found, given):
+    return code == ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH
 
 
-@after(Controller.refusal_of_set, "The epoch of the set in sync does not count.", V5)
-def set_epochs_are_not_fenced(refused):
-    return _without(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)(refused)
+@_passed("The epoch of the set in sync does not count.", V5)
+def set_epochs_are_not_fenced(code, found, given):
+    return code == ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH
 
 
-@after(Controller.refusal_of_set, "An id that no Broker has can be in sync.", V5)
-def unknown_ids_are_in_sync(refused):
-    return _without(ResponseCode.CONTROLLER_INVALID_REPLICAS)(refused)
+@_passed("An id that no Broker has can be in sync.", V5)
+def unknown_ids_are_in_sync(code, found, given):
+    return code == ResponseCode.CONTROLLER_INVALID_REPLICAS
 
 
-@after(Controller.refusal_of_set, "A Broker that is dead can be in sync.", V5)
-def dead_brokers_are_in_sync(refused):
-    return _without(ResponseCode.CONTROLLER_BROKER_NOT_ALIVE)(refused)
+@_passed("A Broker that is dead can be in sync.", V5)
+def dead_brokers_are_in_sync(code, found, given):
+    return code == ResponseCode.CONTROLLER_BROKER_NOT_ALIVE
 
 
-@after(Controller.refusal_of_set, "The same set is taken over again.", V5)
-def same_set_is_taken(refused, found, given):
-    return None if set(given.sync_state_set) == set(found.in_sync) else refused
+@_passed("The same set is taken over again.", V5)
+def same_set_is_taken(code, found, given):
+    return set(given.sync_state_set) == set(found.in_sync)
 
 
-@after(Controller.refusal_of_set, "The master need not be in sync.", V5)
-def master_need_not_be_in_sync(refused, found, given):
-    return None if found.master is not None and found.master not in given.sync_state_set else refused
+@_passed("The master need not be in sync.", V5)
+def master_need_not_be_in_sync(code, found, given):
+    return found.master is not None and found.master not in given.sync_state_set
 
 
 @after(Controller.replica_info, "Who is the master is not shown.", V5)
