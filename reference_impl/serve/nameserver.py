@@ -1,9 +1,9 @@
 """The reference NameServer as a process: its settings, its files, its listeners.
 
-1. The KV file, the configuration file and the file of the controller are replaced atomically (temporary file, fsync, rename, fsync of the
-   directory) before the answer leaves: a kill at any moment leaves the old file or the new one, and what was
-   answered is in it. If writing fails, it is said on standard error and the answer is sent all the same, as
-   Apache does.
+1. The KV file, the configuration file and the file of the controller are replaced atomically (temporary
+   file, fsync, rename, fsync of the directory) before the answer leaves: a kill at any moment leaves the old
+   file or the new one, and what was answered is in it. If writing fails, it is said on standard error and the
+   answer is sent all the same, as Apache does.
 2. The options -c, -p, -n and -h are Apache's.
 3. Nothing is written to a place that was not named: without `kvConfigPath` and without a configuration file,
    what Apache's server would write below the home directory is kept in memory.

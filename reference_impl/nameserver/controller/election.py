@@ -2,7 +2,7 @@
 
 1. Only Brokers that live can be elected: of those in sync; where none lives and the settings allow it, of
    all.
-2. A master that lives stays, unless another one is demanded. Who is demanded is elected or nobody.
+2. A master that lives stays, unless another one is demanded. The one that is demanded is elected, or none.
 3. Otherwise the log that goes furthest wins: by epoch, then by offset; then the least priority, then id.
 
 Source: DefaultElectPolicy of rocketmq-all-5.3.3.
@@ -23,7 +23,7 @@ class Election:
         self.heartbeats = heartbeats
 
     def winner(self, found: BrokerSet, demanded: int | None, now: int) -> int | None:
-        """The id of the new master, which may be the old one; None: nobody can be it."""
+        """The id of the new master, which may be the old one; None: no Broker can be it."""
         for candidates in self.rounds(found):
             living = [one for one in candidates if self.lives(found, one, now)]
             elected = self.best(found, living, demanded)

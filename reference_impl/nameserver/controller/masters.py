@@ -1,6 +1,6 @@
 """Requests about masters: who is elected, and who is in sync with it.
 
-Every election that finds a new master is told to the Brokers of its name that live (`news`, code 1008).
+After an election of a new master, the Brokers of its name that live are notified (`news`, code 1008).
 
 Source: ControllerRequestProcessor, ControllerManager, ReplicasInfoManager of rocketmq-all-5.3.3.
 """
@@ -24,7 +24,7 @@ OF_CONTROLLER = -1
 
 
 class RoleChange(msgspec.Struct, frozen=True):
-    """A new master, and the addresses that are to be told (code 1008)."""
+    """A new master, and the addresses that are to be notified (code 1008)."""
 
     master: int
     address: str | None
@@ -138,10 +138,12 @@ class MasterRequests:
                 ResponseCode.CONTROLLER_INVALID_MASTER,
                 f"{rejecting} current leader is:{{{_shown(found.master)}}}, not {{{_shown(master)}}}",
             )
+        if epoch is None:
+            raise RefusedError("masterEpoch is missing or not of its type")
         if epoch != found.master_epoch:
             return (
                 ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH,
-                f"{rejecting} current master epoch is:{{{found.master_epoch}}}, not {{{_shown(epoch)}}}",
+                f"{rejecting} current master epoch is:{{{found.master_epoch}}}, not {{{epoch}}}",
             )
         if given.sync_state_set_epoch != found.epoch:
             return (
@@ -177,7 +179,7 @@ class MasterRequests:
             raise RefusedError(f"the body is not a sync state set: {error}") from error
 
     def announce(self, found: BrokerSet, now: int) -> None:
-        """Tells the Brokers of a set that live who is the master now."""
+        """Notifies the Brokers of a set that live of the master."""
         if self.settings.config.notify_broker_role_changed and found.master is not None:
             change = RoleChange(
                 found.master,
@@ -189,7 +191,7 @@ class MasterRequests:
             self.news.append(change)
 
     def recipients(self, found: BrokerSet, now: int) -> list[str]:
-        """The addresses that are told of a new master: its own is one of them."""
+        """The addresses that are notified of a new master: its own is one of them."""
         return [
             replica.address
             for number, replica in found.replicas.items()

@@ -1,4 +1,4 @@
-"""Chapter controller: who becomes the master, and what Brokers are told of it."""
+"""Chapter controller: who becomes the master, and how Brokers learn of it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def leads(ns: NameServerSession, master: Replica, epoch: int) -> None:
 
 
 def changed_to(master: Replica, epoch: int, set_epoch: int) -> Request:
-    """That Brokers are told of this master."""
+    """The notification about this master."""
     told = {
         "masterBrokerId": str(master.id),
         "masterAddress": master.address,
@@ -70,7 +70,7 @@ def test_living_master_stays(ns: NameServerSession) -> None:
     ns.replica_info(two.name).master >> Reply(SUCCESS, led_by(two, 1))
 
 
-@case(kills=["nobody-is-designated", "designation-keeps-the-set"], setup=CONTROLLER)
+@case(kills=["demands-are-passed-over", "designation-keeps-the-set"], setup=CONTROLLER)
 def test_designated_broker_is_elected(ns: NameServerSession) -> None:
     one, two, three = replicas(ns, 3)
     in_sync(ns, one, two, three)
@@ -166,8 +166,8 @@ def without_master(ns: NameServerSession) -> tuple[Replica, Replica]:
     one, two = replicas(ns, 2)
     in_sync(ns, one)
     one.leaves()
-    nobody = (None, None, Matching("[2-9]"))
-    ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, nobody)
+    no_master = (None, None, Matching("[2-9]"))
+    ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, no_master)
     return one, two
 
 
@@ -194,7 +194,7 @@ def test_returning_broker_in_sync_is_elected(ns: NameServerSession) -> None:
     ns.replica_info(one.name).in_sync >> Reply(SUCCESS, [1])
 
 
-# --- what Brokers are told ----------------------------------------------------------------------------------
+# --- how Brokers learn of it --------------------------------------------------------------------------------
 
 
 def listening(ns: NameServerSession, count: int) -> list[Replica]:

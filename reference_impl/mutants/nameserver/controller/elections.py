@@ -1,4 +1,4 @@
-"""Faults of elections and of what Brokers are told of them."""
+"""Faults of elections and of notifications about them."""
 
 import msgspec
 
@@ -17,7 +17,7 @@ def members_are_not_returned(original, self, found):
     return None
 
 
-@after(Replicas.lead, "After an election nobody is in sync.", V5)
+@after(Replicas.lead, "After an election no Broker is in sync.", V5)
 def election_leaves_the_set_empty(nothing, found):
     found.in_sync = []
 
@@ -34,7 +34,7 @@ def living_master_is_not_named(reply):
 
 
 @mutant(Election.winner, "That a certain Broker is demanded is passed over.", V5)
-def nobody_is_designated(original, self, found, demanded, now):
+def demands_are_passed_over(original, self, found, demanded, now):
     return original(self, found, None, now)
 
 
@@ -129,35 +129,35 @@ def who_asks_is_elected(original, self, found, number, demanded, now):
     return original(self, found, number, demanded, now)
 
 
-@mutant(Controller.announce, "Brokers are told nothing of a new master.", V5)
+@mutant(Controller.announce, "Brokers are not notified of a new master.", V5)
 def role_changes_are_not_told(original, self, found, now):
     return
 
 
-@mutant(Controller.recipients, "Only the new master is told of it.", V5)
+@mutant(Controller.recipients, "Only the new master is notified of it.", V5)
 def only_the_new_master_is_told(original, self, found, now):
     return [found.address_of(found.master)]
 
 
-@mutant(Controller.recipients, "Brokers that are dead are told of a new master.", V5)
+@mutant(Controller.recipients, "Brokers that are dead are notified of a new master.", V5)
 def dead_brokers_are_told(original, self, found, now):
     return [one.address for one in found.replicas.values()]
 
 
-@mutant(Controller.elect, "An election that a Broker has asked for is not told.", V5)
+@mutant(Controller.elect, "Brokers are not notified of an election that one of them has asked for.", V5)
 def asked_elections_are_not_told(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     self.news.clear()
     return reply
 
 
-@after(Controller.elected, "An election that changes nothing is told, too.", V5)
+@after(Controller.elected, "Brokers are notified of an election that changes nothing.", V5)
 def every_election_is_told(reply, self, found, now):
     if reply.code == ResponseCode.CONTROLLER_MASTER_STILL_EXIST:
         self.announce(found, now)
 
 
-@mutant(Controller.announce, "Brokers are told of a new master whatever the setting says.", V5)
+@mutant(Controller.announce, "Brokers are notified of a new master whatever the setting says.", V5)
 def role_changes_are_always_told(original, self, found, now):
     config = self.settings.config
     self.settings.config = msgspec.structs.replace(config, notify_broker_role_changed=True)

@@ -131,7 +131,7 @@ def all_move_together(nothing, found, address):
         one.address = address
 
 
-@mutant(Controller.has_living_master, "A master that does not live is told.", V5)
+@mutant(Controller.has_living_master, "A registration returns a master that does not live.", V5)
 def dead_master_is_told(original, self, found, now):
     return found.master is not None
 
