@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import cast
 
 from harness.catalogue import Role
-from harness.session import BrokerInstance, BrokerSession, Instance, NameServerSession, Session
+from harness.session import (
+    BrokerInstance,
+    BrokerSession,
+    Instance,
+    NameServerInstance,
+    NameServerSession,
+    Session,
+)
 from harness.session.futile import FutileWaits
 
 
@@ -37,7 +44,7 @@ def session_of(
             seed=seed,
         )
     return NameServerSession(
-        instance,
+        cast(NameServerInstance, instance),
         line,
         case=case,
         target=target,

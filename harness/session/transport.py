@@ -27,7 +27,8 @@ Ending: TypeAlias = Literal["term", "kill"]
 Setup: TypeAlias = tuple[tuple[str, str], ...]
 """What a server is started with beside its port: sorted (key, value) pairs under Apache's names, those of
 `namesrv.properties` (`supportActingMaster`) and system properties of its own (`tls.server.mode`) alike. In
-values, `{dir}` stands for the directory that the target has for itself."""
+values, `{dir}` stands for the directory that the target has for itself, `{controller}` for the port of a
+NameServer's controller."""
 
 DEFAULT_SETUP: Setup = ()
 """Everything as it is by default."""
@@ -138,6 +139,16 @@ class Instance(Protocol):
 
     def stop(self) -> None:
         """Ends it surely. May be called more than once."""
+        ...
+
+
+class NameServerInstance(Instance, Protocol):
+    """A running target that is a NameServer, with a controller where its settings say so."""
+
+    def open_controller(self) -> Transport:
+        """A new connection to its controller. Raises ``TargetDied`` where none can be had, ``Unsupported``
+        where that port cannot be reached from here.
+        """
         ...
 
 

@@ -18,7 +18,13 @@ from harness.targets.capabilities import Capabilities
 from harness.targets.java import java_command, launch
 from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, with_nameservers
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import demands_tls, in_directory, place_files
+from harness.targets.settings import (
+    demands_tls,
+    in_directory,
+    place_files,
+    ports_of_nameserver,
+    with_controller,
+)
 
 _TITLES = {"nameserver": "NameServer", "broker": "Broker"}
 _ARTIFACTS = {"nameserver": ("rocketmq-namesrv",), "broker": ("rocketmq-broker",)}
@@ -60,6 +66,8 @@ _SMALL = {
     "brokerFastFailureEnable": "false",
     "osPageCacheBusyTimeOutMills": "60000",
 }
+_LOG_OF_CONTROLLER = "1048576"
+"""Bytes of a file of the controller's log, which it has in memory as a whole; 1 GiB by default."""
 _FLUSH_TIMERS = 10.0
 """Real seconds between two flushes of 5.x's timer wheel, each of which compares 38 MB byte by byte: in the
 second of protocol time that is the default, a warped Broker does little else.
@@ -100,6 +108,7 @@ class ApacheTarget:
                     setup,
                     lambda port, home: _nameserver_arguments(java, classpath, port, home, self.line, setup),
                     start_within=60.0,
+                    ports=ports_of_nameserver(setup),
                 ),
                 kept_in=self._logs,
             )
@@ -155,7 +164,9 @@ def _nameserver_arguments(
     settings = {"listenPort": str(port)}
     if profile_named(line).has("settings-of-5"):  # 4.9 has no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
-    settings |= in_directory(setup, home)
+    settings |= with_controller(in_directory(setup, home), port)
+    if len(ports_of_nameserver(setup)) > 1:
+        settings |= {"mappedFileSize": _LOG_OF_CONTROLLER}
     return launch([java, *_NAMESERVER_JVM], classpath, _NAMESERVER_MAIN, home, "namesrv", settings)
 
 

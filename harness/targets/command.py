@@ -19,7 +19,14 @@ from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
 from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, with_nameservers
 from harness.targets.process import Command, ProcessInstance
-from harness.targets.settings import demands_tls, in_directory, place_files, write_properties
+from harness.targets.settings import (
+    demands_tls,
+    in_directory,
+    place_files,
+    ports_of_nameserver,
+    with_controller,
+    write_properties,
+)
 
 _NOTHING: Mapping[str, str] = {}
 _UNBUFFERED = {"PYTHONUNBUFFERED": os.environ.get("PYTHONUNBUFFERED", "1")}
@@ -128,13 +135,14 @@ class ExecTarget:
             answer_within=_ANSWER_WITHIN,
             runs_in=Path.cwd(),
             wants_tls=demands_tls(setup),
+            ports=ports_of_nameserver(setup),
         )
 
     def _arguments(self, port: int, directory: Path, setup: Setup, known: Mapping[str, str]) -> list[str]:
         place_files(setup, directory)
         config = directory / "settings.properties"
         if not config.exists():  # a server may have changed it before it was restarted
-            write_properties(config, in_directory(setup, directory))
+            write_properties(config, with_controller(in_directory(setup, directory), port))
         placed = {"{port}": str(port), "{dir}": str(directory), "{config}": str(config), **known}
         return [_replaced(word, placed) for word in self._words]
 

@@ -188,6 +188,9 @@ class ContainerInstance:
                 raise
             raise TargetDied(f"the container of {self._image} has ended: {self.output()[-400:]}") from problem
 
+    def open_controller(self) -> SocketTransport:
+        raise Unsupported("the container publishes no port of a controller")
+
     def restart(self, how: Ending = "term") -> None:
         container = self._running()
         if how == "term":

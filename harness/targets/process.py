@@ -42,7 +42,7 @@ from harness.targets.errors import TargetError
 from harness.targets.posix import require_posix_to_start
 from harness.targets.reach import answers, refuses, takes_connections
 from harness.targets.server_log import last_words
-from harness.targets.settings import put_file
+from harness.targets.settings import CONTROLLER, put_file
 from harness.targets.starting import Starting
 from harness.targets.warp import ahead
 
@@ -160,6 +160,9 @@ class ProcessInstance:
             if not self._has_ended():
                 raise
             raise TargetDied(self._last_words()) from problem
+
+    def open_controller(self) -> SocketTransport:
+        return connect(_HOST, self._port + CONTROLLER)
 
     def _last_words(self) -> str:
         """How the command ended, and what it wrote last."""

@@ -90,6 +90,9 @@ class RemoteInstance:
     def open(self) -> SocketTransport:
         return connect(self._host, self._port)
 
+    def open_controller(self) -> SocketTransport:
+        raise Unsupported("where the controller of the server listens is not known")
+
     def restart(self, how: Ending = "term") -> None:
         raise Unsupported("the server is not ours to restart")
 

@@ -12,6 +12,9 @@ from harness.session import Setup
 from harness.wire.bodies import Properties
 
 _FILE = "{dir}/"
+CONTROLLER = 1
+"""Where the controller of a NameServer listens, counted from the port of the NameServer."""
+_CONTROLLER = "{controller}"
 
 
 def in_directory(setup: Setup, directory: Path) -> dict[str, str]:
@@ -36,6 +39,17 @@ def put_file(path: Path, data: bytes) -> None:
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_bytes(data)
     temporary.replace(path)
+
+
+def with_controller(settings: Mapping[str, str], port: int) -> dict[str, str]:
+    """The settings of a NameServer that listens at this port, `{controller}` in values replaced."""
+    return {key: value.replace(_CONTROLLER, str(port + CONTROLLER)) for key, value in settings.items()}
+
+
+def ports_of_nameserver(setup: Setup) -> tuple[int, ...]:
+    """At which ports a NameServer with these settings listens, counted from its own."""
+    has_controller = any(_CONTROLLER in value for _, value in setup)
+    return (0, CONTROLLER) if has_controller else (0,)
 
 
 def demands_tls(setup: Setup) -> bool:

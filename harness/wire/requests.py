@@ -415,7 +415,19 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         response_body="GetBrokerMemberGroupResponseBody",
     ),
     RequestCode.BROKER_HEARTBEAT: RequestForm(
-        role="nameserver", read_only=True, fields=("clusterName", "brokerAddr", "brokerName")
+        role="nameserver",
+        read_only=True,
+        fields=(
+            "clusterName",
+            "brokerAddr",
+            "brokerName",
+            "brokerId",
+            "epoch",
+            "maxOffset",
+            "confirmOffset",
+            "heartbeatTimeoutMills",
+            "electionPriority",
+        ),
     ),
     RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE: RequestForm(
         role="nameserver",
@@ -429,9 +441,46 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", read_only=True, response_body="HARuntimeInfo"
     ),
     RequestCode.RESET_MASTER_FLUSH_OFFSET: RequestForm(role="broker", fields=("masterFlushOffset",)),
+    RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET: RequestForm(
+        role="nameserver",
+        fields=("brokerName", "masterBrokerId", "masterEpoch"),
+        request_body="SyncStateSet",
+        response_body="SyncStateSet",
+    ),
+    RequestCode.CONTROLLER_ELECT_MASTER: RequestForm(
+        role="nameserver",
+        fields=("clusterName", "brokerName", "brokerId", "designateElect"),
+        response_body="ElectMasterResponseBody",
+    ),
+    RequestCode.CONTROLLER_REGISTER_BROKER: RequestForm(
+        role="nameserver",
+        fields=("clusterName", "brokerName", "brokerId", "brokerAddress"),
+        response_body="SyncStateSet",
+    ),
+    RequestCode.CONTROLLER_GET_REPLICA_INFO: RequestForm(
+        role="nameserver", read_only=True, fields=("brokerName",), response_body="SyncStateSet"
+    ),
+    RequestCode.CONTROLLER_GET_METADATA_INFO: RequestForm(role="nameserver", read_only=True),
+    RequestCode.CONTROLLER_GET_SYNC_STATE_DATA: RequestForm(
+        role="nameserver", read_only=True, response_body="BrokerReplicasInfo"
+    ),
     RequestCode.GET_BROKER_EPOCH_CACHE: RequestForm(role="broker", read_only=True),
     RequestCode.NOTIFY_BROKER_ROLE_CHANGED: RequestForm(
         role="broker", fields=("masterAddress", "masterEpoch", "syncStateSetEpoch", "masterBrokerId")
+    ),
+    RequestCode.UPDATE_CONTROLLER_CONFIG: RequestForm(role="nameserver", request_body="properties"),
+    RequestCode.GET_CONTROLLER_CONFIG: RequestForm(
+        role="nameserver", read_only=True, response_body="properties"
+    ),
+    RequestCode.CLEAN_BROKER_DATA: RequestForm(
+        role="nameserver",
+        fields=("clusterName", "brokerName", "brokerControllerIdsToClean", "isCleanLivingBroker"),
+    ),
+    RequestCode.CONTROLLER_GET_NEXT_BROKER_ID: RequestForm(
+        role="nameserver", read_only=True, fields=("clusterName", "brokerName")
+    ),
+    RequestCode.CONTROLLER_APPLY_BROKER_ID: RequestForm(
+        role="nameserver", fields=("clusterName", "brokerName", "appliedBrokerId", "registerCheckCode")
     ),
     RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG: RequestForm(role="broker", request_body="properties"),
     RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG: RequestForm(role="broker"),

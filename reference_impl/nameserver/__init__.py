@@ -15,6 +15,7 @@ from reference_impl.remoting.profiles import PROFILES
 from reference_impl.remoting.tls_settings import TlsSettings
 
 from .config import Config
+from .controller import Controller, ControllerConfig, ControllerSettings, StoredReplicasError
 from .endpoint import Endpoint
 from .kv import KvError
 from .parts import PARTS
@@ -27,6 +28,7 @@ __all__ = [
     "Close",
     "Config",
     "ConfigError",
+    "ControllerConfig",
     "Effect",
     "Endpoint",
     "KvError",
@@ -35,6 +37,7 @@ __all__ = [
     "Persist",
     "Send",
     "Settings",
+    "StoredReplicasError",
     "TlsSettings",
     "build",
 ]
@@ -45,6 +48,7 @@ def build(
     *,
     config: Config | None = None,
     kv: bytes | None = None,
+    replicas: bytes | None = None,
     parts: Parts | None = None,
     mutant: str | None = None,
     started: int = 0,
@@ -53,7 +57,8 @@ def build(
     """A NameServer that has just started.
 
     `profile` is "4.9", "5.3" or "5.5"; `kv` is the content of the KV file (None: there is none; raises
-    KvError if it cannot be read); `parts` stands in for the profile's own; `mutant` is the name of a
+    KvError if it cannot be read), `replicas` that of the controller's (raises StoredReplicasError), if the
+    settings ask for one; `parts` stands in for the profile's own; `mutant` is the name of a
     deliberate fault to apply to them (raises KeyError for an unknown one, ValueError for one that does not
     apply to the profile); `started` is the time, in ms since the epoch; `certificates` is asked once for each
     TLS connection.
@@ -66,9 +71,24 @@ def build(
         from reference_impl.mutants import apply
 
         chosen = apply(mutant, chosen)
-    settings = chosen["settings"](chosen.profile, Config() if config is None else config)
+    given = Config() if config is None else config
+    settings = chosen["settings"](chosen.profile, given)
     table = chosen["kv"]()
     table.load(kv)
     nameserver = chosen["nameserver"](settings, chosen["routes"](settings), table, started)
-    endpoint: Endpoint = chosen["endpoint"](nameserver, started, certificates)
+    controller = None
+    if given.has_controller(chosen.profile.v5):
+        controller = _controller(chosen, ControllerConfig.of(given.file, profile), replicas, started)
+    endpoint: Endpoint = chosen["endpoint"](nameserver, started, certificates, controller)
     return endpoint
+
+
+def _controller(parts: Parts, config: ControllerConfig, stored: bytes | None, started: int) -> Controller:
+    settings, heartbeats = ControllerSettings(config), parts["heartbeats"]()
+    replicas = parts["replicas"]()
+    replicas.load(stored)
+    election = parts["election"](settings, heartbeats)
+    controller: Controller = parts["controller"](
+        parts.profile, settings, replicas, heartbeats, election, started
+    )
+    return controller

@@ -16,6 +16,8 @@ from typing import ClassVar, Final
 from reference_impl.remoting.config import ServerConfig
 from reference_impl.remoting.tls_settings import TLS_KEYS
 
+from .controller.config import ControllerConfig
+
 
 class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Effective settings; defaults are Apache's where nothing else is said."""
@@ -71,13 +73,15 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     shutdown_wait_time_seconds: int = 30
     """5.3: for how long; see `enableShutdownGracefully`."""
 
+    enable_controller_in_namesrv: bool = False
+    """5.3: serve a controller at a port of its own; its settings are in `controller/config.py`."""
+
     product_env_name: str = "center"
     cluster_test: bool = False
     client_request_thread_pool_nums: int = 8
     default_thread_pool_nums: int = 16
     client_request_thread_pool_queue_capacity: int = 50000
     default_thread_pool_queue_capacity: int = 10000
-    enable_controller_in_namesrv: bool = False
     server_worker_threads: int = 8
     server_callback_executor_threads: int = 0
     server_selector_threads: int = 3
@@ -92,13 +96,23 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     server_pooled_byte_buf_allocator_enable: bool = True
     use_epoll_native_selector: bool = False
 
+    def has_controller(self, v5: bool) -> bool:
+        """Whether a server of this line serves a controller."""
+        return v5 and self.enable_controller_in_namesrv
+
+    def _of_controller(self) -> set[str]:
+        if not self.enable_controller_in_namesrv:
+            return set()
+        return {field.encode_name for field in ControllerConfig.settings()}
+
     def without_effect(self) -> tuple[str, ...]:
         """The keys of the file that mean something else than the default and do nothing here."""
         known = {field.encode_name: field for field in self.settings()}
+        others = {*TLS_KEYS, *self._of_controller()}
         return tuple(
             key
             for key in self.file
-            if (key not in known and key not in TLS_KEYS)
+            if (key not in known and key not in others)
             or (key in WITHOUT_EFFECT and getattr(self, known[key].name) != known[key].default)
         )
 
@@ -136,7 +150,6 @@ WITHOUT_EFFECT: Final = frozenset(
         "defaultThreadPoolNums",
         "clientRequestThreadPoolQueueCapacity",
         "defaultThreadPoolQueueCapacity",
-        "enableControllerInNamesrv",
         "serverWorkerThreads",
         "serverCallbackExecutorThreads",
         "serverSelectorThreads",

@@ -8,6 +8,7 @@ the lines differ (`RouteTable49`, `RouteTable53`); a method of `RouteTable` stan
 from reference_impl.remoting.parts import Parts
 from reference_impl.remoting.profiles import PROFILES
 
+from .controller import Controller, Election, Heartbeats, Replicas
 from .core_49 import NameServer49
 from .core_53 import NameServer53
 from .endpoint import Endpoint
@@ -18,7 +19,13 @@ from .settings import Settings
 
 _SHARED = {"endpoint": Endpoint, "kv": KvTable, "settings": Settings}
 _OF_49 = {"nameserver": NameServer49, "routes": RouteTable49, **_SHARED}
-_OF_5X = {"nameserver": NameServer53, "routes": RouteTable53, **_SHARED}
+_CONTROLLER = {
+    "controller": Controller,
+    "election": Election,
+    "heartbeats": Heartbeats,
+    "replicas": Replicas,
+}
+_OF_5X = {"nameserver": NameServer53, "routes": RouteTable53, **_SHARED, **_CONTROLLER}
 
 PARTS = {name: Parts(line, _OF_5X if line.v5 else _OF_49) for name, line in PROFILES.items()}
 """The reference, by profile."""

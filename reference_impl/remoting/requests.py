@@ -4,7 +4,7 @@ A handler is marked where it is defined: `@answers(RequestCode.GET_MAX_OFFSET)`.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
 
 from harness.wire import Command, ResponseCode, WireError
@@ -41,30 +41,42 @@ def handlers_of(server: object, *, v5: bool) -> dict[int, Handler]:
     }
 
 
+def carried_out(
+    handlers: Mapping[int, Handler],
+    unknown: Callable[[Command], Reply | None],
+    command: Command,
+    connection: int,
+    now: int,
+) -> Reply | None:
+    """What the handler of a request answers; `unknown` answers a code that has none. None: no answer now,
+    perhaps later, perhaps never.
+
+    An exception of the handler is logged and answered (`NettyRemotingAbstract#processRequestCommand`).
+    Raises WireError for a frame that ends the connection, and DurabilityError.
+    """
+    handler = handlers.get(command.code)
+    if handler is None:
+        return unknown(command)
+    try:
+        return handler(command, connection, now)
+    except RefusedError as refused:
+        return refused.reply()
+    except (WireError, DurabilityError):
+        raise
+    except Exception as problem:
+        _log.exception("request code %d failed", command.code)
+        remark = f"{type(problem).__name__}: {problem}"
+        return Reply(ResponseCode.SYSTEM_ERROR, remark=remark, from_handler=False)
+
+
 class RequestTable:
     """A server that has a handler for each code that it knows."""
 
     handlers: dict[int, Handler]
 
     def execute(self, command: Command, connection: int, now: int) -> Reply | None:
-        """Carry out a request. None: no answer now, perhaps later, perhaps never.
-
-        An exception of the handler is logged and answered (`NettyRemotingAbstract#processRequestCommand`).
-        Raises WireError for a frame that ends the connection, and DurabilityError.
-        """
-        handler = self.handlers.get(command.code)
-        if handler is None:
-            return self.unknown_request(command)
-        try:
-            return handler(command, connection, now)
-        except RefusedError as refused:
-            return refused.reply()
-        except (WireError, DurabilityError):
-            raise
-        except Exception as problem:
-            _log.exception("request code %d failed", command.code)
-            remark = f"{type(problem).__name__}: {problem}"
-            return Reply(ResponseCode.SYSTEM_ERROR, remark=remark, from_handler=False)
+        """Carry out a request, as `carried_out` says."""
+        return carried_out(self.handlers, self.unknown_request, command, connection, now)
 
     def unknown_request(self, command: Command) -> Reply | None:
         """The answer to a request code that has no handler; None would be silence."""

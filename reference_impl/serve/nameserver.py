@@ -1,9 +1,9 @@
-"""The reference NameServer as a process: its settings, its KV file, its listener.
+"""The reference NameServer as a process: its settings, its files, its listeners.
 
-1. The KV file and the configuration file are replaced atomically (temporary file, fsync, rename, fsync of the
-   directory) before the answer leaves: a kill at any moment leaves the old file or the new one, and what was
-   answered is in it. If writing fails, it is said on standard error and the answer is sent all the same, as
-   Apache does.
+1. The KV file, the configuration file and the file of the controller are replaced atomically (temporary
+   file, fsync, rename, fsync of the directory) before the answer leaves: a kill at any moment leaves the old
+   file or the new one, and what was answered is in it. If writing fails, it is said on standard error and the
+   answer is sent all the same, as Apache does.
 2. The options -c, -p, -n and -h are Apache's.
 3. Nothing is written to a place that was not named: without `kvConfigPath` and without a configuration file,
    what Apache's server would write below the home directory is kept in memory.
@@ -12,6 +12,7 @@
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +21,17 @@ from typing import Any
 import msgspec
 
 from reference_impl.certificates import certificates_for
-from reference_impl.nameserver import PROFILES, Config, Endpoint, KvError, Settings, build
+from reference_impl.nameserver import (
+    PROFILES,
+    Config,
+    ControllerConfig,
+    Endpoint,
+    KvError,
+    Settings,
+    StoredReplicasError,
+    build,
+)
+from reference_impl.remoting.errors import ConfigError
 
 from .clock import Clock
 from .looping import run_until_signal
@@ -30,6 +41,8 @@ from .replacing import replace
 from .shell import Shell, bound
 
 _KV_FILE = "kvConfigPath"
+_REPLICAS = "controllerStorePath"
+_REPLICAS_FILE = "replicas.json"
 
 
 def run(
@@ -65,6 +78,10 @@ def run(
         host, port = shell.address
         kept = settings.kv_config_path or "memory only"
         say(f"nameserver {profile} ready on {host}:{port}, KV table in {kept}")
+        if (controller := shell.endpoint.controller) is not None:
+            host, port = controller.settings.config.address
+            kept = controller.settings.config.controller_store_path or "memory only"
+            say(f"controller ready on {host}:{port}, replicas in {kept}")
 
     return run_until_signal(
         "nameserver",
@@ -87,33 +104,43 @@ async def serve_nameserver(
     `memory` is what is kept where the settings name no file, and what the last run has kept. Setting `stop`
     again ends it at once; a cancelled task ends it as a kill does.
 
-    Raises StartError if the port or the KV file cannot be used.
+    Raises StartError if a port, the KV file or the file of the controller cannot be used.
     """
     settings = Config() if config is None else config
     now = Clock() if clock is None else clock
     memory = {} if memory is None else memory
     certificates = certificates_for(settings.file, lambda text: complain(f"nameserver: {text}"))
-    kv_file = Path(settings.kv_config_path) if settings.kv_config_path else None
+    files = _Files(settings, memory)
 
     def made() -> Endpoint:
-        kv = kv_file.read_bytes() if kv_file is not None and kv_file.exists() else memory.get(_KV_FILE)
-        return build(profile, config=settings, kv=kv, started=now(), certificates=certificates)
+        return build(
+            profile,
+            config=settings,
+            kv=files.content(_KV_FILE),
+            replicas=files.content(_REPLICAS),
+            started=now(),
+            certificates=certificates,
+        )
 
     def anew() -> Endpoint:
-        if kv_file is not None:
-            kv_file.unlink(missing_ok=True)
-        memory.clear()
+        files.forget(_KV_FILE, _REPLICAS)
         return made()
 
     try:
         endpoint = made()
-    except (OSError, KvError) as error:
+    except (OSError, KvError, StoredReplicasError) as error:
+        key = _REPLICAS if isinstance(error, StoredReplicasError) else _KV_FILE
         raise StartError(
-            f"KV file {kv_file} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
+            f"{key} {files.named(key)} cannot be read: {error}; mend it or move it away", EXIT_NOT_STARTED
         ) from error
-    with bound(settings.bind_address, settings.listen_port) as listener:
-        shell = Shell(endpoint, now, _Files(settings, memory).persist, anew)
+    with contextlib.ExitStack() as listeners:
+        listener = listeners.enter_context(bound(settings.bind_address, settings.listen_port))
+        shell = Shell(endpoint, now, files.persist, anew)
         await shell.listen(listener, type(endpoint).connected)
+        if endpoint.controller is not None:
+            host, port = endpoint.controller.settings.config.address
+            of_controller = listeners.enter_context(bound(host, port))
+            await shell.listen(of_controller, type(endpoint).connected_to_controller)
         if ready is not None:
             ready(shell)
         await shell.serve(stop)
@@ -124,8 +151,31 @@ class _Files:
 
     def __init__(self, settings: Config, memory: dict[str, bytes]) -> None:
         self._memory = memory
-        named = {_KV_FILE: settings.kv_config_path, "configStorePath": settings.config_store_path}
+        store = settings.file.get(_REPLICAS, "")
+        named = {
+            _KV_FILE: settings.kv_config_path,
+            "configStorePath": settings.config_store_path,
+            _REPLICAS: str(Path(store) / _REPLICAS_FILE) if store else "",
+        }
         self._files = {key: Path(name) for key, name in named.items() if name}
+
+    def named(self, path_key: str) -> Path | None:
+        """The file of a key; None: it is kept in memory."""
+        return self._files.get(path_key)
+
+    def content(self, path_key: str) -> bytes | None:
+        """What is stored; None: nothing. Raises OSError."""
+        path = self._files.get(path_key)
+        if path is None:
+            return self._memory.get(path_key)
+        return path.read_bytes() if path.exists() else None
+
+    def forget(self, *path_keys: str) -> None:
+        """Removes what is stored, and all that is in memory."""
+        for key in path_keys:
+            if (path := self._files.get(key)) is not None:
+                path.unlink(missing_ok=True)
+        self._memory.clear()
 
     def persist(self, path_key: str, data: bytes) -> None:
         path = self._files.get(path_key)
@@ -133,6 +183,7 @@ class _Files:
             self._memory[path_key] = data
             return
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             replace(path, data)
         except OSError as error:
             complain(f"nameserver: {path_key} {path} cannot be written: {error}")
@@ -148,6 +199,8 @@ def _settings(
     config = Config()
     if config_file is not None:
         config = from_file(Config, config_file, profile)
+        if config.has_controller(PROFILES[profile].v5):
+            _check_controller(config, config_file, profile)
         if without_effect := config.without_effect():
             complain(f"nameserver: no effect in {config_file}: {', '.join(without_effect)}")
     changes: dict[str, Any] = {}
@@ -164,3 +217,10 @@ def _settings(
     if kv_file is not None:
         changes["kv_config_path"] = os.fspath(kv_file)
     return msgspec.structs.replace(config, **changes)
+
+
+def _check_controller(config: Config, config_file: str | os.PathLike[str], profile: str) -> None:
+    try:
+        ControllerConfig.of(config.file, profile)
+    except ConfigError as error:
+        raise StartError(f"{os.fspath(config_file)}: {error}", EXIT_CONFIGURATION) from error

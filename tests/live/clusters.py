@@ -47,9 +47,9 @@ def our_cluster(line: str, directory: Path, **settings: str) -> Generator[str]:
 
 
 @contextlib.contextmanager
-def our_nameserver(line: str, directory: Path) -> Generator[str]:
+def our_nameserver(line: str, directory: Path, **settings: str) -> Generator[str]:
     """The address of `serve nameserver`."""
-    with _served(["nameserver", "--profile", line, "--port", "0"], directory, {}) as said:
+    with _served(["nameserver", "--profile", line, "--port", "0"], directory, settings) as said:
         yield re.findall(r"ready on (\S+:\d+)", said)[0]
 
 
@@ -84,9 +84,9 @@ def _served(words: list[str], directory: Path, settings: Mapping[str, str]) -> G
 
 
 @contextlib.contextmanager
-def apache_nameserver(version: str) -> Generator[str]:
-    """The address of Apache's NameServer."""
-    instance = parse(f"apache:{version}").another()
+def apache_nameserver(version: str, **settings: str) -> Generator[str]:
+    """The address of Apache's NameServer; its controller, if it has one, is at the next port."""
+    instance = parse(f"apache:{version}").another(tuple(sorted(settings.items())))
     assert isinstance(instance, ProcessInstance)
     try:
         yield f"127.0.0.1:{instance.port}"

@@ -34,3 +34,16 @@ ROUTES_WAIT_A_SECOND = {"needWaitForService": "true", "waitSecondsForService": "
 
 ONE_UNREGISTRATION_WAITS = {"unRegisterBrokerQueueCapacity": "1"}
 """At most one unregistration waits for the worker (5.x). Lost connections wait there too."""
+
+CONTROLLER = {
+    "enableControllerInNamesrv": "true",
+    "controllerDLegerGroup": "controllers",
+    "controllerDLegerPeers": "n0-127.0.0.1:{controller}",
+    "controllerDLegerSelfId": "n0",
+    "controllerStorePath": "{dir}/controller",
+}
+"""There is a controller (5.x), alone in its group."""
+UNCLEAN_ELECTIONS = {**CONTROLLER, "enableElectUncleanMaster": "true"}
+"""A Broker that is not in sync may become the master (5.x)."""
+ROLES_ARE_NOT_TOLD = {**CONTROLLER, "notifyBrokerRoleChanged": "false"}
+"""Brokers are not told of a new master (5.x)."""

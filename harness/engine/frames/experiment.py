@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
 from harness.engine.frames.play import FrameAttempt, Limits, Reaction
 from harness.engine.instances import InstancePool
@@ -10,7 +11,7 @@ from harness.engine.kind import SeededNames
 from harness.findings.experiment import Attempt
 from harness.program.names import Names
 from harness.program.steps import AnyStep
-from harness.session import Instance, NameServerSession
+from harness.session import Instance, NameServerInstance, NameServerSession
 from harness.targets import Target
 
 
@@ -67,7 +68,7 @@ class FrameExperiment:
     def session(self, instance: Instance, names: Names) -> NameServerSession:
         """A session for one attempt."""
         return NameServerSession(
-            instance,
+            cast(NameServerInstance, instance),
             self.profile,
             seed=names.nonce,
             case=self.kind,

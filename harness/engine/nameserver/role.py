@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from harness.catalogue import Quirk
 from harness.catalogue import Role as RoleName
@@ -19,7 +19,7 @@ from harness.engine.role import Role
 from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.steps import AnyStep
-from harness.session import DEFAULT_SETUP, Instance, NameServerSession
+from harness.session import DEFAULT_SETUP, Instance, NameServerInstance, NameServerSession
 
 
 class _NameServer:
@@ -29,7 +29,7 @@ class _NameServer:
     tolerates = True
 
     def session(self, instance: Instance, profile: str, **said: Any) -> NameServerSession:
-        return NameServerSession(instance, profile, **said)
+        return NameServerSession(cast(NameServerInstance, instance), profile, **said)
 
     def state(self, profile: str, servers: int) -> ProgramState:
         return ProgramState(profile, servers)

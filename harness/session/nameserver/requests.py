@@ -7,7 +7,7 @@ from typing import Unpack
 
 from harness.session.connection import Connection
 from harness.session.exchange import Exchange
-from harness.session.nameserver.settings import SettingsSession
+from harness.session.nameserver.controller import ControllerRequests
 from harness.session.nameserver.views import (
     ClusterExchange,
     CountExchange,
@@ -27,7 +27,7 @@ Queues = Mapping[str, tuple[int, ...]]
 """``{broker name: (read queues, write queues, perm[, sysflag])}``, in the order in which they are sent."""
 
 
-class NameServerRequests(SettingsSession):
+class NameServerRequests(ControllerRequests):
     """The requests of a ``NameServerSession``. Those that only 5.x knows say so."""
 
     # --- routes and clusters --------------------------------------------------------------------------------

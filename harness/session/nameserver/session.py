@@ -8,11 +8,13 @@ from typing import Final, TypeGuard
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
-from harness.session.errors import Blocked, TargetDied
+from harness.session.errors import Blocked, TargetDied, TooLate, Unmet
 from harness.session.exchange import Request, SentRequest
 from harness.session.futile import FutileWaits
 from harness.session.header import header_of
+from harness.session.link import Link
 from harness.session.nameserver.broker import Broker, Topics
+from harness.session.nameserver.controller import OF_CONTROLLER
 from harness.session.nameserver.requests import NameServerRequests
 from harness.session.nameserver.views import (
     CERTIFICATE,
@@ -21,11 +23,16 @@ from harness.session.nameserver.views import (
 from harness.session.outcome import Outcome, Replied
 from harness.session.requests import Ext, HeaderFields, Query
 from harness.session.session import Session
-from harness.session.transport import Instance
+from harness.session.transport import Ending, NameServerInstance
 from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
+_LEADS_WITHIN = 30.0
+"""Waiting seconds from the start of a controller, in which the NameServer answers already."""
+_LED: Final = RequestCode.CONTROLLER_GET_NEXT_BROKER_ID
+"""Served by a controller that leads its group alone."""
+_GAVE_UP = "java.util.concurrent.TimeoutException"
 _CANNOT_WAIT = "the case must wait until the server has removed every broker that left before, and cannot"
 
 
@@ -43,7 +50,7 @@ class NameServerSession(NameServerRequests):
 
     def __init__(
         self,
-        instance: Instance,
+        instance: NameServerInstance,
         profile: str,
         *,
         seed: int | str | None = None,
@@ -57,6 +64,10 @@ class NameServerSession(NameServerRequests):
     ) -> None:
         self.profile = profile_named(profile)
         self._topics: dict[str, str] = {}
+        self._nameserver = instance
+        self._controller: Connection | None = None
+        self._is_led = False
+        """Whether the controller has been seen to serve since it was started."""
         source = random.SystemRandom() if seed is None else random.Random(seed)
         header = header_of(instance, suite=suite, target=target, profile=profile, case=case, started=started)
         super().__init__(
@@ -165,14 +176,72 @@ class NameServerSession(NameServerRequests):
             on=on,
         )
 
+    # --- the controller -------------------------------------------------------------------------------------
+
+    @property
+    def controller(self) -> Connection:
+        """The session's own connection to the controller. A new one if it was closed."""
+        if self._controller is not None:
+            self._controller.link.notice()
+        if self._controller is None or not self._controller.link.takes_frames:
+            self._controller = self.connect_to_controller()
+        return self._controller
+
+    def connect_to_controller(self) -> Connection:
+        """A new connection to the controller. Raises ``TargetDied`` where it takes none, ``Blocked`` where it
+        serves nothing in time: Apache's leads its group some time after the NameServer answers.
+        """
+        self.checked("connecting")
+        if not self._is_led:
+            self._await_leader()
+            self._is_led = True
+        return self._added(self._nameserver.open_controller())
+
+    def _await_leader(self) -> None:
+        end = self.clock.waiting() + _LEADS_WITHIN
+        while (problem := self._no_leader()) is not None:
+            if self.clock.waiting() >= end:
+                raise Blocked(problem, needs=_LED)
+            self.pause(self.clock.timing.pause)
+
+    def _no_leader(self) -> str | None:
+        """Why the controller serves nothing yet; None: it does."""
+        try:
+            connection = self._added(self._nameserver.open_controller())
+        except TargetDied as problem:
+            return str(problem)
+        ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
+        outcome = self.ask_own(_LED, ext, b"", connection)
+        connection.close()
+        return None if _succeeds(outcome) else f"{request_words(_LED)} got: {outcome}"
+
+    def restart(self, how: Ending = "term") -> None:
+        super().restart(how)
+        self._is_led = False
+
+    def refuse_if_late(self, unmet: Unmet, link: Link | None) -> None:
+        """As for every session. Apache's controller gives up on a request after 5 s of its own, which at a
+        fast clock are soon over (`ControllerRequestProcessor#WAIT_TIMEOUT_OUT`).
+        """
+        outcome = unmet.outcome
+        remark = outcome.command.remark if isinstance(outcome, Replied) else None
+        if self.clock.kind == "warped" and _GAVE_UP in (remark or ""):
+            raise TooLate(
+                f"{unmet.exchange.subject}: the controller gave up after 5 protocol seconds; the machine is "
+                f"too slow for this warp"
+            ) from unmet
+        super().refuse_if_late(unmet, link)
+
     # --- requests -------------------------------------------------------------------------------------------
 
     def request(
         self, code: int, ext: Ext, body: bytes, on: Connection | None, about: str, header: HeaderFields
     ) -> Request:
-        """As for every session. Cluster information is asked for again where Apache fails because brokers
-        come and go.
+        """As for every session; what only a controller serves is asked there. Cluster information is asked
+        for again where Apache fails because brokers come and go.
         """
+        if on is None and code in OF_CONTROLLER:
+            on = self.controller
         request = super().request(code, ext, body, on, about, header)
         if code == RequestCode.GET_BROKER_CLUSTER_INFO:
             request.excuses = _changed_meanwhile

@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from harness.catalogue import Role, did_you_mean, nearest_line
-from harness.session import DEFAULT_SETUP, Setup
+from harness.session import DEFAULT_SETUP, Setup, TargetDied, Transport
 from harness.targets.capabilities import Capabilities
 from harness.targets.in_process import InProcess
+from harness.targets.settings import with_controller
 from reference_impl.broker import PARTS as BROKER
 from reference_impl.certificates import certificates_for
 from reference_impl.mutants import mutants_of
 from reference_impl.nameserver import PROFILES, Config, Endpoint, build
 
+_PORT = 9876
 _EPOCH = 1_800_000_000_000
 """The NameServer's time when its clock begins: later than the data versions of programs and cases, so that
 none of them equals one that it makes of its own time.
@@ -77,10 +79,18 @@ class BuiltinInstance(InProcess):
     """A reference NameServer."""
 
     title = "NameServer"
-    server = "127.0.0.1:9876"
+    server = f"127.0.0.1:{_PORT}"
 
     def __init__(self, profile: str, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
-        super().__init__(profile, mutant, setup, _EPOCH)
+        placed = with_controller(dict(setup), _PORT)
+        super().__init__(profile, mutant, tuple(placed.items()), _EPOCH)
+
+    def open_controller(self) -> Transport:
+        endpoint = self._endpoint
+        assert isinstance(endpoint, Endpoint)
+        if endpoint.controller is None:
+            raise TargetDied("the built-in target has no controller")
+        return self._opened(endpoint.connected_to_controller)
 
     def _build(self) -> Endpoint:
         written = self._files.get("configStorePath")
@@ -89,6 +99,7 @@ class BuiltinInstance(InProcess):
             line,
             config=Config.of(self._setup, line) if written is None else Config.from_properties(written, line),
             kv=self._files.get("kvConfigPath"),
+            replicas=self._files.get("controllerStorePath"),
             mutant=self._mutant,
             started=self._time,
             certificates=certificates_for(self._setup, lambda _: None),

@@ -42,6 +42,14 @@ from harness.wire.bodies.broker.tables import (
 from harness.wire.bodies.checksum import body_crc32
 from harness.wire.bodies.data_version import DataVersion
 from harness.wire.bodies.json_body import NullBodyError
+from harness.wire.bodies.nameserver.controller import (
+    BrokerReplicasInfo,
+    Elected,
+    ReplicaIdentity,
+    ReplicasInfo,
+    SyncStateSet,
+    broker_names,
+)
 from harness.wire.bodies.nameserver.mapping import TopicQueueMappingInfo
 from harness.wire.bodies.nameserver.register import INFLATED_LIMIT, RegisterBody
 from harness.wire.bodies.nameserver.route import (
@@ -63,6 +71,7 @@ __all__ = [
     "BatchAcks",
     "BrokerData",
     "BrokerMemberGroup",
+    "BrokerReplicasInfo",
     "ClusterInfo",
     "ConsumeStats",
     "ConsumeStatsList",
@@ -72,6 +81,7 @@ __all__ = [
     "ConsumerStatus",
     "DataVersion",
     "DelayOffsets",
+    "Elected",
     "Heartbeat",
     "KvTable",
     "LockRequest",
@@ -83,6 +93,8 @@ __all__ = [
     "QueueData",
     "QueueOffsets",
     "RegisterBody",
+    "ReplicaIdentity",
+    "ReplicasInfo",
     "RequestMode",
     "RequestModes",
     "StoredQueue",
@@ -91,6 +103,7 @@ __all__ = [
     "SubscriptionGroup",
     "SubscriptionGroupList",
     "SubscriptionGroupTable",
+    "SyncStateSet",
     "TopicConfig",
     "TopicConfigList",
     "TopicConfigTable",
@@ -99,5 +112,6 @@ __all__ = [
     "TopicRoute",
     "TopicStats",
     "body_crc32",
+    "broker_names",
     "plain_tables",
 ]

@@ -315,8 +315,19 @@ enums:
     906: exchange_broker_ha_info
     907: get_broker_ha_status
     908: reset_master_flush_offset
+    1001: controller_alter_sync_state_set
+    1002: controller_elect_master
+    1003: controller_register_broker
+    1004: controller_get_replica_info
+    1005: controller_get_metadata_info
+    1006: controller_get_sync_state_data
     1007: get_broker_epoch_cache
     1008: notify_broker_role_changed
+    1009: update_controller_config
+    1010: get_controller_config
+    1011: clean_broker_data
+    1012: controller_get_next_broker_id
+    1013: controller_apply_broker_id
     2001: update_cold_data_flow_ctr_config
     2002: remove_cold_data_flow_ctr_config
     2003: get_cold_data_flow_ctr_info
@@ -431,3 +442,48 @@ enums:
     1500:
       id: go_away
       doc: The server is stopping; ask another one.
+    2000:
+      id: controller_fenced_master_epoch
+      doc: Another election was since.
+    2001:
+      id: controller_fenced_sync_state_set_epoch
+      doc: The set in sync was changed since.
+    2002:
+      id: controller_invalid_master
+      doc: Another Broker is the master.
+    2003:
+      id: controller_invalid_replicas
+      doc: A Broker is unknown.
+    2004:
+      id: controller_master_not_available
+      doc: No Broker can be the master.
+    2005:
+      id: controller_invalid_request
+      doc: A field is missing.
+    2006:
+      id: controller_broker_not_alive
+      doc: A Broker sends no heartbeats.
+    2007:
+      id: controller_not_leader
+      doc: Another controller leads, or none yet.
+    2008:
+      id: controller_broker_metadata_not_exist
+      doc: The broker name is unknown.
+    2009:
+      id: controller_invalid_clean_broker_metadata
+      doc: Nothing is forgotten.
+    2010:
+      id: controller_broker_need_to_be_registered
+      doc: The broker name or the id is unknown.
+    2011:
+      id: controller_master_still_exist
+      doc: The master lives, and stays.
+    2012:
+      id: controller_elect_master_failed
+      doc: No candidate can be the master.
+    2013:
+      id: controller_alter_sync_state_set_failed
+      doc: The set in sync cannot be that.
+    2014:
+      id: controller_broker_id_invalid
+      doc: The id belongs to another Broker.

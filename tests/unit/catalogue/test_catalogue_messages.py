@@ -14,9 +14,11 @@ import pytest
 import harness.session
 import reference_impl.nameserver
 from harness.catalogue import CatalogueProblems, Layout, load_messages, messages, specs_directory
+from harness.conformance.nameserver.settings import CONTROLLER
 from harness.report import wire_codes
 from harness.report.docs import stale
 from harness.report.layouts import walk
+from harness.targets.settings import with_controller
 from harness.wire import Command, ResponseCode, Serialization, bodies, codes, encode
 from harness.wire.codes import LANGUAGES
 from reference_impl.nameserver import build
@@ -70,7 +72,12 @@ def test_languages_and_serializations() -> None:
 @pytest.mark.parametrize("profile", ALL)
 def test_a_profile_knows_the_codes_that_are_said_to_be_in_it(profile: str) -> None:
     said = {one.code for one in NS if profile in (one.profiles or ALL) and not one.sent}
-    assert said == set(build(profile).nameserver.handlers)
+    config = Config.of(with_controller(dict(CONTROLLER), 9876), profile)
+    endpoint = build(profile, config=config)
+    served = set(endpoint.nameserver.handlers)
+    if endpoint.controller is not None:
+        served |= set(endpoint.controller.handlers)
+    assert said == served
 
 
 # --- fields and members -----------------------------------------------------------------------------------

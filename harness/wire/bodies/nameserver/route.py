@@ -131,12 +131,17 @@ class BrokerMemberGroup(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
 
     def encode(self) -> bytes:
         """The JSON body; always the legacy dialect."""
-        group = {
-            "brokerAddrs": msgspec.Raw(dumps(self.broker_addrs, "legacy")),
-            "brokerName": self.broker_name,
-            "cluster": self.cluster,
-        }
-        return document({"brokerMemberGroup": without_none(group)}, "legacy")
+        return document({"brokerMemberGroup": self.members()}, "legacy")
+
+    def members(self) -> dict[str, object]:
+        """The group as a member of a body."""
+        return without_none(
+            {
+                "brokerAddrs": msgspec.Raw(dumps(self.broker_addrs, "legacy")),
+                "brokerName": self.broker_name,
+                "cluster": self.cluster,
+            }
+        )
 
     @classmethod
     def decode(

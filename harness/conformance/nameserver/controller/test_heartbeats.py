@@ -1,0 +1,86 @@
+"""Chapter controller: which Brokers live."""
+
+from __future__ import annotations
+
+from harness.conformance import Closed, Reply, case
+from harness.conformance.nameserver.controller.replicas import Replica, replicas
+from harness.conformance.nameserver.settings import CONTROLLER
+from harness.session import NameServerSession
+from harness.wire import RequestCode, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+LASTS = 40
+"""Seconds of heartbeats that are to run out."""
+BY_DEFAULT = 10
+
+
+def alive(ns: NameServerSession, *living: Replica, of: Replica) -> None:
+    """Exactly these Brokers of a name live."""
+    ns.replicas(of.name).alive(of.name).eventually() >> Reply(SUCCESS, [one.id for one in living])
+
+
+@case(
+    kills=["heartbeats-count-for-ever", "heartbeats-count-for-half", "heartbeat-is-not-renewed"],
+    setup=CONTROLLER,
+    clock=True,
+)
+def test_heartbeat_counts_for_its_time(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=0)
+    first = one.beats(LASTS) >> Reply(SUCCESS)
+    two.beats(LASTS) >> Reply(SUCCESS)
+    ns.advance_short_of(LASTS / 2, first)
+    renewed = two.beats(LASTS) >> Reply(SUCCESS)
+    ns.advance_short_of(LASTS, first)
+    ns.replicas(one.name).alive(one.name) >> Reply(SUCCESS, [1, 2])
+    ns.advance(LASTS / 4)
+    ns.while_lasts(LASTS, renewed)
+    ns.replicas(one.name).alive(one.name) >> Reply(SUCCESS, [2])
+
+
+@case(kills=["heartbeats-count-two-minutes-by-default"], setup=CONTROLLER, clock=True)
+def test_heartbeat_counts_ten_seconds_by_default(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=1)
+    two.beats(None) >> Reply(SUCCESS)
+    ns.advance(2 * BY_DEFAULT)
+    alive(ns, one, of=one)
+
+
+@case(kills=["heartbeat-without-id-is-of-id-one"], setup=CONTROLLER)
+def test_heartbeat_needs_an_id(ns: NameServerSession) -> None:
+    (one,) = replicas(ns, 1, living=0)
+    ext = {"clusterName": one.cluster, "brokerName": one.name, "brokerAddr": one.address}
+    without = one.connection.call(RequestCode.BROKER_HEARTBEAT, ext, about="without brokerId")
+    without >> Reply(ResponseCode.CONTROLLER_INVALID_REQUEST)
+    alive(ns, of=one)
+    one.beats() >> Reply(SUCCESS)
+    alive(ns, one, of=one)
+
+
+@case(
+    kills=["heartbeat-is-of-the-name", "heartbeat-is-of-any-cluster", "heartbeat-is-of-the-id"],
+    setup=CONTROLLER,
+)
+def test_heartbeat_is_of_one_id_of_one_cluster(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=0)
+    other, _ = replicas(ns, 2, living=0)
+    two.beats() >> Reply(SUCCESS)
+    Replica(ns, one.name, ns.name("cluster"), 1).beats() >> Reply(SUCCESS)
+    alive(ns, two, of=one)
+    alive(ns, of=other)
+
+
+@case(kills=["broker-lives-without-connection", "end-of-connection-ends-all"], setup=CONTROLLER)
+def test_end_of_connection_ends_life(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2)
+    alive(ns, one, two, of=one)
+    two.leaves()
+    alive(ns, one, of=one)
+
+
+@case(kills=["expired-broker-keeps-its-connection"], setup=CONTROLLER, clock=True)
+def test_connection_of_an_expired_broker_is_closed(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=1)
+    two.beats(LASTS) >> Reply(SUCCESS)
+    ns.advance(2 * LASTS)
+    two.connection.closes() >> Closed()
+    alive(ns, one, of=one)

@@ -1,0 +1,141 @@
+"""Chapter controller: the set of Brokers that are in sync, and who asks about it."""
+
+from __future__ import annotations
+
+from harness.conformance import Reply, case
+from harness.conformance.nameserver.controller.replicas import Replica, in_sync, led_by, replicas
+from harness.conformance.nameserver.settings import CONTROLLER
+from harness.session import NameServerSession
+from harness.session.nameserver.controller import MasterExchange
+from harness.wire import RequestCode, ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+NOT_ALTERED = ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED
+
+
+def alters(
+    ns: NameServerSession, master: Replica, *ids: int, master_epoch: int = 1, epoch: int = 1
+) -> MasterExchange:
+    """1001 of a Broker that says who is in sync with it."""
+    return ns.alter_in_sync(master.name, list(ids), master=master.id, master_epoch=master_epoch, epoch=epoch)
+
+
+def unaltered(ns: NameServerSession, master: Replica) -> None:
+    """The master is alone in sync, as after its election."""
+    shown = ns.replica_info(master.name)
+    shown.master >> Reply(SUCCESS, led_by(master, 1))
+    shown.json >> Reply(SUCCESS, {"syncStateSet": [master.id], "syncStateSetEpoch": 1})
+
+
+@case(
+    kills=["set-in-sync-only-grows", "epoch-of-the-set-stays", "master-epoch-goes-with-the-set"],
+    setup=CONTROLLER,
+)
+def test_master_alters_the_in_sync_set(ns: NameServerSession) -> None:
+    one, _, _ = replicas(ns, 3)
+    one.elects() >> Reply(SUCCESS)
+    for ids, epoch in (([1, 2, 3], 2), ([1, 3], 3)):
+        altered = alters(ns, one, *ids, epoch=epoch - 1)
+        altered >> Reply(SUCCESS, ext={"newSyncStateSetEpoch": str(epoch)})
+        altered.in_sync >> Reply(SUCCESS, ids)
+    shown = ns.replica_info(one.name)
+    shown.master >> Reply(SUCCESS, led_by(one, 1))
+    shown.in_sync >> Reply(SUCCESS, [1, 3])
+    alters(ns, one, 1, epoch=3) >> Reply(SUCCESS, ext={"newSyncStateSetEpoch": "4"})
+
+
+@case(kills=["anyone-alters-the-set"], setup=CONTROLLER)
+def test_only_the_master_alters_it(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2)
+    invalid = Reply(ResponseCode.CONTROLLER_INVALID_MASTER)
+    alters(ns, one, 1, master_epoch=0, epoch=0) >> invalid
+    one.elects() >> Reply(SUCCESS)
+    alters(ns, two, 1, 2) >> invalid
+    unaltered(ns, one)
+
+
+@case(kills=["master-epochs-are-not-fenced", "set-epochs-are-not-fenced"], setup=CONTROLLER)
+def test_other_epochs_are_fenced(ns: NameServerSession) -> None:
+    one, _ = replicas(ns, 2)
+    one.elects() >> Reply(SUCCESS)
+    for other in (0, 2):
+        fenced = alters(ns, one, 1, 2, master_epoch=other)
+        fenced >> Reply(ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH)
+    for other in (0, 2):
+        fenced = alters(ns, one, 1, 2, epoch=other)
+        fenced >> Reply(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)
+    unaltered(ns, one)
+
+
+@case(kills=["unknown-ids-are-in-sync", "dead-brokers-are-in-sync"], setup=CONTROLLER)
+def test_in_sync_brokers_are_known_and_live(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=1)
+    one.elects() >> Reply(SUCCESS)
+    alters(ns, one, 1, 9) >> Reply(ResponseCode.CONTROLLER_INVALID_REPLICAS)
+    alters(ns, one, 1, 2) >> Reply(ResponseCode.CONTROLLER_BROKER_NOT_ALIVE)
+    unaltered(ns, one)
+    two.beats() >> Reply(SUCCESS)
+    alters(ns, one, 1, 2).in_sync >> Reply(SUCCESS, [1, 2])
+
+
+@case(kills=["same-set-is-taken", "master-need-not-be-in-sync"], setup=CONTROLLER)
+def test_in_sync_set_changes_and_has_the_master(ns: NameServerSession) -> None:
+    one, _ = replicas(ns, 2)
+    one.elects() >> Reply(SUCCESS)
+    alters(ns, one, 1) >> Reply(NOT_ALTERED)
+    alters(ns, one, 2) >> Reply(NOT_ALTERED)
+    unaltered(ns, one)
+
+
+@case(kills=["replica-info-hides-the-master", "names-begin-with-a-master"], setup=CONTROLLER)
+def test_replica_info_shows_the_master(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2)
+    before = ns.replica_info(one.name)
+    before >> Reply(SUCCESS, ext={"masterEpoch": "0"})
+    before.json >> Reply(SUCCESS, {"syncStateSet": [], "syncStateSetEpoch": 0})
+    two.elects() >> Reply(SUCCESS)
+    told = {"masterBrokerId": "2", "masterAddress": two.address, "masterEpoch": "1"}
+    ns.replica_info(one.name) >> Reply(SUCCESS, ext=told)
+    unaltered(ns, two)
+
+
+@case(
+    kills=["all-brokers-are-in-sync", "only-the-first-name-is-shown", "all-brokers-live"],
+    setup=CONTROLLER,
+)
+def test_sync_state_data_shows_every_broker(ns: NameServerSession) -> None:
+    one, two, three = replicas(ns, 3, living=2)
+    (other,) = replicas(ns, 1, living=0)
+    in_sync(ns, two)
+    shown = ns.replicas(one.name, ns.name("unknown"), other.name)
+
+    def seen(of: Replica, *, alive: bool) -> dict[str, object]:
+        return {"alive": alive, "brokerAddress": of.address, "brokerId": of.id, "brokerName": of.name}
+
+    shown.of(one.name) >> Reply(
+        SUCCESS,
+        {
+            "inSyncReplicas": [seen(two, alive=True)],
+            "masterAddress": two.address,
+            "masterBrokerId": 2,
+            "masterEpoch": 1,
+            "notInSyncReplicas": [seen(one, alive=True), seen(three, alive=False)],
+            "syncStateSetEpoch": 1,
+        },
+    )
+    shown.of(other.name) >> Reply(
+        SUCCESS,
+        {
+            "inSyncReplicas": [],
+            "masterEpoch": 0,
+            "notInSyncReplicas": [seen(other, alive=False)],
+            "syncStateSetEpoch": 0,
+        },
+    )
+
+
+@case(kills=["no-names-are-none"], setup=CONTROLLER)
+def test_sync_state_data_needs_names(ns: NameServerSession) -> None:
+    refused = Reply(ResponseCode.SYSTEM_ERROR)
+    ns.replicas() >> refused
+    ns.call(RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, None, b"[]") >> refused

@@ -1,0 +1,76 @@
+"""Faults of what administrators do to the controller."""
+
+from harness.wire import RequestCode
+from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.nameserver.controller import Controller, Election, Replicas
+from reference_impl.nameserver.endpoint import Endpoint
+
+
+@mutant(Replicas.remove, "Of several Brokers only one is forgotten.", V5)
+def one_broker_is_forgotten(original, self, found, numbers):
+    original(self, found, set(sorted(numbers)[:1]))
+
+
+@mutant(Replicas.remove, "A Broker that is forgotten stays in sync.", V5)
+def forgotten_brokers_stay_in_sync(original, self, found, numbers):
+    kept = found.in_sync
+    original(self, found, numbers)
+    found.in_sync = kept
+
+
+@after(Replicas.remove, "The id of a Broker that is forgotten is given again.", V5)
+def ids_are_given_again(nothing, found, numbers):
+    found.next_id -= len(numbers)
+
+
+@mutant(Controller.refusal_to_clean, "A Broker that lives is forgotten.", V5)
+def living_brokers_are_forgotten(original, self, found, cluster, numbers, now):
+    return None if numbers else original(self, found, cluster, numbers, now)
+
+
+@mutant(Controller.refusal_to_clean, "A name that has a master is forgotten.", V5)
+def led_names_are_forgotten(original, self, found, cluster, numbers, now):
+    return original(self, found, cluster, numbers, now) if numbers else None
+
+
+@mutant(Controller.is_forced, "That Brokers may live is passed over.", V5)
+def force_is_ignored(original, self, command):
+    return False
+
+
+@mutant(Replicas.remove, "A name that is forgotten takes all others along.", V5)
+def force_forgets_every_name(original, self, found, numbers):
+    original(self, found, numbers)
+    if not numbers:
+        self.sets.clear()
+
+
+@after(Controller.given_numbers, "Ids that are no numbers are passed over.", V5)
+def ids_that_are_no_numbers_are_passed_over(numbers, listed):
+    if numbers is None:
+        return {int(one) for one in (listed or "").split(";") if one.isdecimal()}
+    return numbers
+
+
+@mutant(Controller.take_settings, "Settings of the controller stay as they are.", V5)
+def controller_settings_stay(original, self, pairs):
+    return
+
+
+@mutant(Endpoint.execute, "The controller shows the settings of the NameServer.", V5)
+def controller_settings_are_those_of_the_server(original, self, command, connection, now):
+    if command.code == RequestCode.GET_CONTROLLER_CONFIG:
+        return self.nameserver.get_config(command, connection, now)
+    return original(self, command, connection, now)
+
+
+@mutant(Election.allows_unclean, "Elections follow the settings of the start.", V5)
+def settings_hold_from_the_start(original, self):
+    if not hasattr(self, "first"):
+        self.first = self.settings.config.file.get("enableElectUncleanMaster") == "true"
+    return self.first
+
+
+@mutant(Controller.refuses_settings, "Protected settings of the controller are changed.", V5)
+def protected_settings_are_changed(original, self, pairs):
+    return False

@@ -1,0 +1,165 @@
+"""Faults of elections and of notifications about them."""
+
+import msgspec
+
+from harness.wire import ResponseCode
+from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.nameserver.controller import Controller, Election, Heartbeats, Replicas
+
+
+@mutant(Controller.winner, "The smallest id of a name is its first master.", V5)
+def smallest_id_is_elected_first(original, self, found, number, demanded, now):
+    return min(found.replicas) if found.was_never_led else original(self, found, number, demanded, now)
+
+
+@mutant(Controller.group, "The answer to an election names no members.", V5)
+def members_are_not_returned(original, self, found):
+    return None
+
+
+@after(Replicas.lead, "After an election no Broker is in sync.", V5)
+def election_leaves_the_set_empty(nothing, found):
+    found.in_sync = []
+
+
+@mutant(Controller.winner, "Who asks for an election becomes the master.", V5)
+def living_master_is_replaced(original, self, found, number, demanded, now):
+    return number if number in found.replicas else original(self, found, number, demanded, now)
+
+
+@after(Controller.elected, "That the master stays is answered without the master.", V5)
+def living_master_is_not_named(reply):
+    if reply.code == ResponseCode.CONTROLLER_MASTER_STILL_EXIST:
+        reply.ext = {}
+
+
+@mutant(Election.winner, "That a certain Broker is demanded is passed over.", V5)
+def demands_are_passed_over(original, self, found, demanded, now):
+    return original(self, found, None, now)
+
+
+@mutant(Replicas.lead, "The set in sync stays in an election.", V5)
+def designation_keeps_the_set(original, self, found, number):
+    kept = [*found.in_sync, number]
+    original(self, found, number)
+    found.in_sync = sorted(set(kept))
+
+
+@mutant(Election.winner, "Any Broker can be demanded as the master.", V5)
+def anyone_can_be_designated(original, self, found, demanded, now):
+    return original(self, found, None, now) if demanded is None else demanded
+
+
+@mutant(Election.best, "Another Broker is elected where the demanded one cannot be.", V5)
+def another_is_elected_for_the_designated(original, self, found, living, demanded):
+    elected = original(self, found, living, demanded)
+    if elected is None and living:
+        return min(one for one in living if one != found.master or len(living) == 1)
+    return elected
+
+
+@mutant(Controller.lost, "A master whose connection has ended stays the master.", V5)
+def lost_master_stays(original, self, connection, now):
+    self.heartbeats.ended(connection)
+
+
+@mutant(Election.lives, "A Broker that is dead can be elected.", V5)
+def dead_broker_is_elected(original, self, found, number, now):
+    return number != found.master
+
+
+@mutant(Replicas.lead, "The epoch of the master stays in an election that is not the first.", V5)
+def epoch_stays_in_an_election(original, self, found, number):
+    before = found.master_epoch
+    original(self, found, number)
+    found.master_epoch = max(1, before)
+
+
+@mutant(Controller.look_at_heartbeats, "A master whose heartbeat has run out stays the master.", V5)
+def expired_master_stays(original, self, now):
+    return [live.connection for live in self.heartbeats.over(now).values()]
+
+
+@expired_master_stays.also(Controller.look_at_masters)
+def _is_not_missed(original, self, now):
+    return
+
+
+@mutant(Election.rank, "Epochs of logs are not compared.", V5)
+def epochs_are_not_compared(original, self, found, number):
+    return original(self, found, number)[1:]
+
+
+@mutant(Election.rank, "The ends of logs are not compared.", V5)
+def offsets_are_not_compared(original, self, found, number):
+    epoch, _, *others = original(self, found, number)
+    return (epoch, *others)
+
+
+@mutant(Election.rank, "The greatest priority is elected.", V5)
+def greatest_priority_is_elected(original, self, found, number):
+    epoch, offset, priority, own = original(self, found, number)
+    return (epoch, offset, -priority, own)
+
+
+@mutant(Heartbeats.is_further, "The latest heartbeat says how far a log goes.", V5)
+def logs_shrink(original, self, beat, known):
+    return True
+
+
+@mutant(Election.allows_unclean, "A Broker that is not in sync may become the master.", V5)
+def unclean_elections_by_default(original, self):
+    return True
+
+
+@after(Replicas.lose_master, "With the master, the set in sync is lost.", V5)
+def set_in_sync_dies_with_the_master(nothing, found):
+    found.in_sync = []
+
+
+@mutant(Election.allows_unclean, "A Broker that is not in sync never becomes the master.", V5)
+def elections_are_always_clean(original, self):
+    return False
+
+
+@mutant(Controller.winner, "Of a name without master, who asks is elected.", V5)
+def who_asks_is_elected(original, self, found, number, demanded, now):
+    if found.master is None and any(self.election.lives(found, one, now) for one in found.in_sync):
+        return number if number in found.replicas else None
+    return original(self, found, number, demanded, now)
+
+
+@mutant(Controller.announce, "Brokers are not notified of a new master.", V5)
+def role_changes_are_not_told(original, self, found, now):
+    return
+
+
+@mutant(Controller.recipients, "Only the new master is notified of it.", V5)
+def only_the_new_master_is_told(original, self, found, now):
+    return [found.address_of(found.master)]
+
+
+@mutant(Controller.recipients, "Brokers that are dead are notified of a new master.", V5)
+def dead_brokers_are_told(original, self, found, now):
+    return [one.address for one in found.replicas.values()]
+
+
+@mutant(Controller.elect, "Brokers are not notified of an election that one of them has asked for.", V5)
+def asked_elections_are_not_told(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    self.news.clear()
+    return reply
+
+
+@after(Controller.elected, "Brokers are notified of an election that changes nothing.", V5)
+def every_election_is_told(reply, self, found, now):
+    if reply.code == ResponseCode.CONTROLLER_MASTER_STILL_EXIST:
+        self.announce(found, now)
+
+
+@mutant(Controller.announce, "Brokers are notified of a new master whatever the setting says.", V5)
+def role_changes_are_always_told(original, self, found, now):
+    config = self.settings.config
+    self.settings.config = msgspec.structs.replace(config, notify_broker_role_changed=True)
+    original(self, found, now)
+    self.settings.config = config

@@ -1,0 +1,69 @@
+"""Faults of heartbeats."""
+
+import msgspec
+
+from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.nameserver.controller import Controller, Heartbeats
+
+
+@mutant(Heartbeats.is_over, "A heartbeat counts for ever.", V5)
+def heartbeats_count_for_ever(original, self, live, now):
+    return False
+
+
+@mutant(Heartbeats.is_over, "A heartbeat counts for half of its time.", V5)
+def heartbeats_count_for_half(original, self, live, now):
+    return now - live.heard > live.beat.lasts // 2
+
+
+@mutant(Heartbeats.hear, "A further heartbeat renews nothing.", V5)
+def heartbeat_is_not_renewed(original, self, identity, beat, connection, now):
+    live = self.known.get(identity)
+    original(self, identity, beat, connection, now if live is None else live.heard)
+
+
+@after(Controller.beat, "A heartbeat that says nothing else counts for two minutes.", V5)
+def heartbeats_count_two_minutes_by_default(beat, command):
+    if "heartbeatTimeoutMills" not in (command.ext or {}):
+        beat.lasts = 120_000
+
+
+@mutant(Controller.heartbeat, "A heartbeat without id is of id 1.", V5)
+def heartbeat_without_id_is_of_id_one(original, self, command, connection, now):
+    whole = {"brokerId": "1"} | (command.ext or {})
+    return original(self, msgspec.structs.replace(command, ext=whole), connection, now)
+
+
+def _any(table, now, is_meant):
+    return any(is_meant(one) and not table.is_over(live, now) for one, live in table.known.items())
+
+
+@mutant(Heartbeats.lives, "A heartbeat is of every Broker of the name.", V5)
+def heartbeat_is_of_the_name(original, self, identity, now):
+    return _any(self, now, lambda one: one[1] == identity[1])
+
+
+@mutant(Heartbeats.lives, "A heartbeat counts in every cluster.", V5)
+def heartbeat_is_of_any_cluster(original, self, identity, now):
+    return _any(self, now, lambda one: one[1:] == identity[1:])
+
+
+@mutant(Heartbeats.lives, "A heartbeat is of every Broker with the id.", V5)
+def heartbeat_is_of_the_id(original, self, identity, now):
+    return _any(self, now, lambda one: one[2] == identity[2])
+
+
+@mutant(Heartbeats.ended, "A Broker lives on when its connection ends.", V5)
+def broker_lives_without_connection(original, self, connection):
+    return {}
+
+
+@mutant(Heartbeats.ended, "The end of a connection is the end of all Brokers.", V5)
+def end_of_connection_ends_all(original, self, connection):
+    gone, self.known = self.known, {}
+    return gone
+
+
+@after(Controller.look_at_heartbeats, "The connection of a Broker stays when its heartbeat has run out.", V5)
+def expired_broker_keeps_its_connection(connections):
+    return []
