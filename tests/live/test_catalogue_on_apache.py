@@ -20,8 +20,8 @@ from harness.report.results import read_run
 pytestmark = pytest.mark.live
 
 LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3"), pytest.param("5.5.0", "5.5", marks=pytest.mark.soak)]
-BROKERS = [("4.9.8", "4.9", 10), ("5.3.3", "5.3", 4)]
-"""With the warp: a Broker of 5.3 polls so often that a faster clock takes a processor for itself."""
+BROKERS = [("4.9.8", "4.9", 10), ("5.3.3", "5.3", 4), ("5.5.0", "5.5", 4)]
+"""With the warp: a Broker of 5.x polls so often that a faster clock takes a processor for itself."""
 BROKER_CHAPTERS = "bk.sanity,bk.send,bk.pull,bk.offset,bk.topics,bk.query"
 """Chapters of Brokers that wait for little: `make soak` runs the others as well."""
 
