@@ -21,7 +21,7 @@ SERVE = (
 @pytest.mark.parametrize(
     ("uri", "line"),
     [
-        ("builtin:", "5.3"),
+        ("builtin:", "5.5"),
         ("builtin:4.9", "4.9"),
         ("exec:./b --port {port} --namesrv {nameserver}", None),
         ("exec:./b {port} -c {config}?warp=20", None),
