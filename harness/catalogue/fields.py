@@ -105,9 +105,5 @@ def requests_with_fields(messages: Iterable[Message], line: str) -> Iterator[Mes
     for message in messages:
         has_body = message.request_body not in (None, *NOT_JSON)
         has_fields = any(not one.profiles or line in one.profiles for one in message.request)
-        if (
-            (has_fields or has_body)
-            and message.owner
-            and (not message.profiles or line in message.profiles)
-        ):
+        if (has_fields or has_body) and message.owner and (not message.profiles or line in message.profiles):
             yield message

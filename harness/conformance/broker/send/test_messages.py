@@ -194,7 +194,7 @@ def test_region_and_trace_are_stored(bk: BrokerSession) -> None:
     bk.send(topic) >> Reply(SUCCESS)
     bk.send_batch(topic, [b"a", b"b"]) >> Reply(SUCCESS)
     stored = Including({"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
-    of_batch = {} if bk.profile.has("bare-batches") else stored
+    of_batch: object = {} if bk.profile.has("bare-batches") else stored
     bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored, of_batch, of_batch])
 
 
