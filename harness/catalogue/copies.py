@@ -39,11 +39,16 @@ class Copy(msgspec.Struct, frozen=True):
     properties: dict[str, str]
     later: dict[str, dict[str, str]] = {}
     """Release line -> properties that it and later ones add."""
+    earlier: dict[str, dict[str, str]] = {}
+    """Release line -> properties that it and earlier ones add."""
 
     def added(self, line: str) -> dict[str, str]:
         """The properties that a Broker of this line adds."""
-        later = (more for since, more in self.later.items() if within(line, since, None))
-        return {**self.properties, **{key: text for more in later for key, text in more.items()}}
+        of_lines = [
+            *(more for since, more in self.later.items() if within(line, since, None)),
+            *(more for until, more in self.earlier.items() if within(line, None, until)),
+        ]
+        return {**self.properties, **{key: text for more in of_lines for key, text in more.items()}}
 
 
 @functools.cache

@@ -104,9 +104,6 @@ def requests_with_fields(messages: Iterable[Message], line: str) -> Iterator[Mes
     """Requests of a line whose ordinary form a case sends, and that have ext fields or a JSON body."""
     for message in messages:
         has_body = message.request_body not in (None, *NOT_JSON)
-        if (
-            (message.request or has_body)
-            and message.owner
-            and (not message.profiles or line in message.profiles)
-        ):
+        has_fields = any(not one.profiles or line in one.profiles for one in message.request)
+        if (has_fields or has_body) and message.owner and (not message.profiles or line in message.profiles):
             yield message

@@ -20,6 +20,7 @@ from harness.catalogue.versions import numbers
 Feature: TypeAlias = Literal[
     "acting-master",  # a slave may stand in for a master that has gone
     "announced-alone",  # a Broker announces a topic that a send makes alone, and awaits the answer
+    "bare-batches",  # a Broker stores messages of a batch with their own properties alone
     "brokers-by-cluster",  # a lease belongs to a cluster and an address, not to an address alone
     "busy-slaves",  # a Broker that is not the master answers SYSTEM_BUSY (2), and is not read from
     "checked-commits",  # a Broker takes offsets of known groups and topics only; deletion takes them along

@@ -28,7 +28,10 @@ def _properties(copy: Copy) -> Iterator[str]:
         yield code(f"{key}={_value(text)}")
     for line, more in copy.later.items():
         for key, text in more.items():
-            yield f"{code(f'{key}={_value(text)}')} ({line})"
+            yield f"{code(f'{key}={_value(text)}')} (since {line})"
+    for line, more in copy.earlier.items():
+        for key, text in more.items():
+            yield f"{code(f'{key}={_value(text)}')} (until {line})"
 
 
 def _value(text: str) -> str:

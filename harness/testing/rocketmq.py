@@ -31,7 +31,7 @@ class RocketMQ(View, ServerFaults):
         with RocketMQ(topics=["orders"]) as rocketmq:
             application = Application(namesrv=rocketmq.namesrv)
 
-    `profile` is the release line that is spoken, "5.3" or "4.9". `masters`, `slaves` (of each master) and
+    `profile` is the release line: "5.5", "5.3" or "4.9". `masters`, `slaves` (of each master) and
     `nameservers` say how many servers there are; `port` is that of the first NameServer, 0 any free one.
     `topics` (names, or number of queues by name) and `groups` are there from the start, and after `reset`.
     Messages are in memory, or in the directory `store`. `config` holds settings of Brokers under Apache's

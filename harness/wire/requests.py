@@ -49,7 +49,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.QUERY_MESSAGE: RequestForm(
         role="broker",
         read_only=True,
-        fields=("topic", "key", "maxNum", "beginTimestamp", "endTimestamp", "_UNIQUE_KEY_QUERY"),
+        fields=("topic", "key", "maxNum", "beginTimestamp", "endTimestamp", "_UNIQUE_KEY_QUERY", "indexType"),
         response_body="messages",
     ),
     RequestCode.QUERY_CONSUMER_OFFSET: RequestForm(
@@ -77,7 +77,10 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", request_body="CreateTopicListRequestBody"
     ),
     RequestCode.GET_ALL_TOPIC_CONFIG: RequestForm(
-        role="broker", read_only=True, response_body="TopicConfigSerializeWrapper"
+        role="broker",
+        read_only=True,
+        fields=("topicSeq", "maxTopicNum", "dataVersion"),
+        response_body="TopicConfigSerializeWrapper",
     ),
     RequestCode.UPDATE_BROKER_CONFIG: RequestForm(role="broker", request_body="properties"),
     RequestCode.GET_BROKER_CONFIG: RequestForm(role="broker", read_only=True, response_body="properties"),
@@ -205,7 +208,10 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", request_body="SubscriptionGroupConfig"
     ),
     RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
-        role="broker", read_only=True, response_body="SubscriptionGroupWrapper"
+        role="broker",
+        read_only=True,
+        fields=("groupSeq", "maxGroupNum", "dataVersion"),
+        response_body="SubscriptionGroupWrapper",
     ),
     RequestCode.GET_TOPIC_STATS_INFO: RequestForm(
         role="broker", read_only=True, fields=("topic",), response_body="TopicStatsTable"
@@ -500,6 +506,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.AUTH_LIST_ACL: RequestForm(
         role="broker", read_only=True, fields=("subjectFilter", "resourceFilter")
     ),
+    RequestCode.SWITCH_TIMER_ENGINE: RequestForm(role="broker", fields=("E_T",)),
     RequestCode.POP_MESSAGE: RequestForm(
         role="broker",
         fields=(
@@ -528,15 +535,41 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         response_body="messages",
     ),
     RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME: RequestForm(
-        role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "invisibleTime")
+        role="broker",
+        fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "invisibleTime", "suspend"),
     ),
     RequestCode.NOTIFICATION: RequestForm(
-        role="broker", fields=("consumerGroup", "topic", "queueId", "pollTime", "bornTime")
+        role="broker", fields=("consumerGroup", "topic", "queueId", "pollTime", "bornTime", "expType", "exp")
     ),
     RequestCode.POLLING_INFO: RequestForm(
         role="broker", read_only=True, fields=("consumerGroup", "topic", "queueId")
     ),
     RequestCode.POP_ROLLBACK: RequestForm(role="broker"),
+    RequestCode.POP_LITE_MESSAGE: RequestForm(
+        role="broker",
+        fields=(
+            "clientId",
+            "consumerGroup",
+            "topic",
+            "maxMsgNum",
+            "invisibleTime",
+            "pollTime",
+            "bornTime",
+            "attemptId",
+        ),
+    ),
+    RequestCode.LITE_SUBSCRIPTION_CTL: RequestForm(role="broker"),
+    RequestCode.GET_PARENT_TOPIC_INFO: RequestForm(role="broker", read_only=True, fields=("topic",)),
+    RequestCode.GET_LITE_TOPIC_INFO: RequestForm(
+        role="broker", read_only=True, fields=("parentTopic", "liteTopic")
+    ),
+    RequestCode.GET_LITE_CLIENT_INFO: RequestForm(
+        role="broker", read_only=True, fields=("parentTopic", "group", "clientId", "maxCount")
+    ),
+    RequestCode.GET_LITE_GROUP_INFO: RequestForm(
+        role="broker", read_only=True, fields=("group", "liteTopic", "topK")
+    ),
+    RequestCode.TRIGGER_LITE_DISPATCH: RequestForm(role="broker", fields=("group", "clientId")),
     RequestCode.BATCH_ACK_MESSAGE: RequestForm(role="broker", request_body="BatchAckMessageRequestBody"),
 }
 """By code."""

@@ -55,13 +55,14 @@ def build(
 ) -> Endpoint:
     """A Broker that has just started.
 
-    `profile` is "4.9" or "5.3"; `storage` is where messages are, in memory where there is none; `stored` is
-    what the other files below the root directory say, by name, from the last run; `parts` stands in for the
-    profile's own; `mutant` is the name of a deliberate fault to apply to them (raises KeyError for an unknown
-    one, ValueError for one that does not apply); `started` is the time, ms since the epoch; `certificates` is
-    asked once for each TLS connection; `of_client` gives the Broker's time at a moment that a client's clock
-    shows; `acl_files` is asked for the files of access control every few seconds, where `aclEnable` is true.
-    Raises StoreError for a storage that is damaged, AclError for such a file that cannot be read.
+    `profile` is "4.9", "5.3" or "5.5"; `storage` is where messages are, in memory where there is none;
+    `stored` is what the other files below the root directory say, by name, from the last run; `parts` stands
+    in for the profile's own; `mutant` is the name of a deliberate fault to apply to them (raises KeyError for
+    an unknown one, ValueError for one that does not apply); `started` is the time, ms since the epoch;
+    `certificates` is asked once for each TLS connection; `of_client` gives the Broker's time at a moment that
+    a client's clock shows; `acl_files` is asked for the files of access control every few seconds, where
+    `aclEnable` is true. Raises StoreError for a storage that is damaged, AclError for such a file that cannot
+    be read.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
@@ -76,7 +77,10 @@ def build(
         chosen,
         config=settings,
         store=chosen["store"](
-            MemoryStorage() if storage is None else storage, settings.of_store(), chosen.profile.name
+            MemoryStorage() if storage is None else storage,
+            settings.of_store(),
+            chosen.profile.messages,
+            finds_tags=chosen.profile.v55,
         ),
         stored=stored or {},
         chance=chance,

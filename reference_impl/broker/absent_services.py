@@ -1,8 +1,9 @@
 """Requests about services that this Broker does not have, answered as Apache's without them (5.x).
 
-These are RocksDB (354, 355, 200056), the controller (1007, 1008), and users with their rights (3001 to 3010).
+These are RocksDB (354, 355, 200056, 5001), the controller (1007, 1008), and users with their rights (3001 to
+3010).
 
-Source: AdminBrokerProcessor of rocketmq-all-5.3.3.
+Source: AdminBrokerProcessor of rocketmq-all-5.3.3 and rocketmq-all-5.5.0.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from .part import Part
 
 _IN_PROGRESS: Final = 2
 _TABLES: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
+_NO_TIMERS: Final = "timerRocksDBEnable must be configured true when broker start"
 _NO_USERS: Final = "An system error occurred, please try again later."
 _NO_USER: Final = "The username is blank"
 _BLANK: Final = "username can not be blank"
@@ -50,6 +52,17 @@ class AbsentServices(Part):
     def pops_to_files(self, command: Command, connection: int, now: int) -> Reply:
         """They are there."""
         return Reply(ResponseCode.SUCCESS)
+
+    @answers(RequestCode.SWITCH_TIMER_ENGINE, v55=True)
+    def switch_timers(self, command: Command, connection: int, now: int) -> Reply:
+        """Messages that wait for a time are kept in files in any case."""
+        if command.ext is None:
+            return Reply(ResponseCode.INVALID_PARAMETER, remark="param error, extFields is null")
+        engine = fields.text(command.ext, "E_T")
+        if engine == "F":
+            return Reply(ResponseCode.SUCCESS, remark="switch timer engine success")
+        remark = _NO_TIMERS if engine == "R" else "param error"
+        return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
 
     # -- the controller --------------------------------------------------------------------------------------
 
@@ -105,6 +118,8 @@ class AbsentServices(Part):
     @answers(RequestCode.AUTH_GET_ACL, v5=True)
     @answers(RequestCode.AUTH_LIST_ACL, v5=True)
     def show_rights(self, command: Command, connection: int, now: int) -> Reply:
+        if self.profile.v55:
+            return self.no_users()
         raise RefusedError(_NO_PROVIDER)
 
     def no_users(self) -> Reply:

@@ -54,7 +54,7 @@ class Assignments(Part):
 
     @answers(RequestCode.SET_MESSAGE_REQUEST_MODE, v5=True)
     def set_mode(self, command: Command, connection: int, now: int) -> Reply:
-        asked = required.body(command, RequestMode.decode)
+        asked = required.body(command, RequestMode.decode, self.profile.engine)
         if asked.topic is None or asked.consumer_group is None:
             raise RefusedError("expected topic and consumerGroup")
         if asked.topic.startswith(TopicName.RETRY_PREFIX):
@@ -95,7 +95,7 @@ class Assignments(Part):
     @answers(RequestCode.QUERY_ASSIGNMENT, v5=True)
     def assign(self, command: Command, connection: int, now: int) -> None:
         """The answer comes with that of a NameServer."""
-        asked = required.body(command, AssignmentQuestion.decode)
+        asked = required.body(command, AssignmentQuestion.decode, self.profile.engine)
         if asked.topic is None or asked.consumer_group is None or asked.message_model not in _MODELS:
             raise RefusedError("expected topic, consumerGroup and messageModel")
         addresses = list(self.broker.registrar.addresses())

@@ -81,7 +81,7 @@ class Clients(Part):
     @answers(RequestCode.HEART_BEAT)
     def heartbeat(self, command: Command, connection: int, now: int) -> Reply:
         """5.x tells whether it knows the short form, and whether the group's subscriptions changed."""
-        beat = required.body(command, Heartbeat.decode)
+        beat = required.body(command, Heartbeat.decode, self.profile.engine)
         client = Client(beat.client_id or "", command.language, command.version, now)
         fingerprint = (beat.heartbeat_fingerprint or 0) if self.profile.v5 else 0
         changed = fingerprint == 0

@@ -31,6 +31,7 @@ from .filters import Filters
 from .group_administration import GroupAdministration
 from .groups import Groups
 from .ha_membership import HaMembership
+from .light_topics import LightTopics
 from .limits import Limits
 from .locks import Locks
 from .long_polling import LongPolling
@@ -52,6 +53,7 @@ from .outbox import (
     Telling,
     Written,
 )
+from .pages import Pages
 from .part import NEVER, Chance, Part
 from .pop import Pops
 from .pop_acks import PopAcks
@@ -136,6 +138,8 @@ class Broker(RequestTable):
     absent_services: AbsentServices
     access: Access
     access_administration: AccessAdministration
+    light_topics: LightTopics
+    pages: Pages
     runtime: Runtime
     retention: Retention
     slave_links: SlaveLinks

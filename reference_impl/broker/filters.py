@@ -212,7 +212,7 @@ class Filters(Part):
         """The subscription that a client wants to have checked; None: there is none."""
         if self.profile.v5 and command.body in (b"", b"null"):
             return None
-        return required.body(command, SubscriptionCheck.decode).subscription_data
+        return required.body(command, SubscriptionCheck.decode, self.profile.engine).subscription_data
 
     def brought(self, kind: str, text: str | None) -> Wanted | Reply:
         """What a pull wants that brings its own filter; or the refusal."""

@@ -6,6 +6,7 @@ Source: AdminBrokerProcessor of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -27,6 +28,7 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .clients import Client
+from .pages import GROUPS
 from .part import Part
 from .topic_administration import SLAVE_REMARK
 from .topics import READ
@@ -39,11 +41,16 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP)
     def update(self, command: Command, connection: int, now: int) -> Reply:
-        """The name of a group is not looked at."""
+        """The name of a group is looked at by 5.5 alone."""
         if self.refuses_as_slave():
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         v5 = self.profile.v5
-        group = required.body(command, lambda data: SubscriptionGroup.decode(data, v5=v5))
+        if self.profile.v55 and command.body in (b"", b"null"):
+            return Reply(ResponseCode.SUCCESS)
+        group = required.body(command, partial(SubscriptionGroup.decode, v5=v5), self.profile.engine)
+        fault = self.broker.groups.fault(group.group_name)
+        if fault is not None:
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=fault)
         if group.group_name is None:
             raise RefusedError("groupName is missing")
         self.broker.groups.put(group.of_line(v5), now)
@@ -52,7 +59,12 @@ class GroupAdministration(Part):
     @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, v5=True)
     def update_several(self, command: Command, connection: int, now: int) -> Reply:
         """All of them or none."""
-        groups = required.body(command, SubscriptionGroupList.decode).group_config_list
+        groups = required.body(command, SubscriptionGroupList.decode, self.profile.engine).group_config_list
+        fault = next(
+            filter(None, map(self.broker.groups.fault, (group.group_name for group in groups))), None
+        )
+        if fault is not None:
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=fault)
         if any(group.group_name is None for group in groups):
             raise RefusedError("groupName is missing")
         for group in groups:
@@ -89,14 +101,21 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
     def all_groups(self, command: Command, connection: int, now: int) -> Reply:
-        """The whole table, for slaves and tools."""
-        groups = self.broker.groups
+        """The whole table, for slaves and tools; of 5.5, also a part of it."""
+        groups, pages = self.broker.groups, self.broker.pages
+        table, forbidden = (
+            pages.part_of(groups.table, GROUPS, command.ext or {}, groups.version),
+            groups.forbidden,
+        )
+        if table.keys() != groups.table.keys():
+            forbidden = {group: bits for group, bits in forbidden.items() if group in table}
         told = SubscriptionGroupTable(
             data_version=groups.version,
-            subscription_group_table=groups.table,
-            forbidden_table=groups.forbidden if self.profile.v5 else None,
+            subscription_group_table=table,
+            forbidden_table=forbidden if self.profile.v5 else None,
         )
-        return Reply(ResponseCode.SUCCESS, body=told.encode())
+        ext = pages.total_of(groups.table, GROUPS) or None
+        return Reply(ResponseCode.SUCCESS, ext=ext, body=told.encode())
 
     @answers(RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, v5=True)
     def one_group(self, command: Command, connection: int, now: int) -> Reply:

@@ -36,7 +36,10 @@ _SYSTEM: Final = (
 )
 _SYSTEM_53: Final = (*_SYSTEM, "CID_RMQ_SYS_TRANS")
 _SYSTEM_PREFIX: Final = "CID_RMQ_SYS_"
-_LEGAL: Final = re.compile(r"[%|a-zA-Z0-9_-]{1,255}")
+_LEGAL: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
+_LONGEST: Final = 255
+_LONGEST_55: Final = 120
+_RULE: Final = "contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$"
 
 
 class Groups(Part):
@@ -75,7 +78,21 @@ class Groups(Part):
         is_system = group.startswith(_SYSTEM_PREFIX) and config.enable_create_sys_group
         if not (config.auto_create_subscription_group or is_system):
             return False
-        return not self.profile.v5 or not group or bool(_LEGAL.fullmatch(group))
+        if self.profile.v55:
+            return self.fault(group) is None
+        return not self.profile.v5 or not group or (len(group) <= _LONGEST and bool(_LEGAL.fullmatch(group)))
+
+    def fault(self, group: str | None) -> str | None:
+        """What is wrong with a group's name, as a remark; None: nothing. Only 5.5 looks at it."""
+        if not self.profile.v55:
+            return None
+        if group is None or not group.strip():
+            return "The specified group is blank."
+        if not _LEGAL.fullmatch(group):
+            return f"The specified group: {group}, {_RULE}"
+        if len(group) > _LONGEST_55:
+            return f"The specified group: {group}, is longer than group max length: {_LONGEST_55}"
+        return None
 
     def put(self, group: SubscriptionGroup, now: int) -> None:
         """Store a group, new or changed."""

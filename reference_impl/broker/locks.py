@@ -68,7 +68,7 @@ class Locks(Part):
 
     def asked(self, command: Command) -> LockRequest:
         """The body of a request. Raises RefusedError."""
-        asked = required.body(command, LockRequest.decode)
+        asked = required.body(command, LockRequest.decode, self.profile.engine)
         if asked.consumer_group is None:
             raise RefusedError("consumerGroup is missing")
         return asked

@@ -9,15 +9,19 @@ from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting import fields
+from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
+from .store import key_of_tag
 
 _MOST: Final = 64
 """The most messages that one request finds (`maxMsgsNumBatch`)."""
 _MOST_OF_A_UNIQUE_KEY: Final = 32
+_TAGS: Final = "T"
+"""The kind of index (5.5) that is not for keys."""
 
 
 class MessageQuery(Part):
@@ -29,7 +33,7 @@ class MessageQuery(Part):
         ext, store = command.ext or {}, self.broker.store
         found = store.by_key(
             fields.part_of_key(ext, "topic"),
-            fields.part_of_key(ext, "key"),
+            self.key(ext),
             self.most(command),
             required.int64(ext, "beginTimestamp"),
             required.int64(ext, "endTimestamp"),
@@ -56,9 +60,15 @@ class MessageQuery(Part):
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
+    def key(self, ext: Ext) -> str:
+        """What a request looks for; in 5.5 perhaps a tag."""
+        key = fields.part_of_key(ext, "key")
+        return key_of_tag(key) if self.profile.v55 and ext.get("indexType") == _TAGS else key
+
     def most(self, command: Command) -> int:
         """How many messages a request by key finds at most; asked for by unique key, not what it says."""
-        if fields.text(command.ext, "_UNIQUE_KEY_QUERY") == "true":
+        text = fields.text(command.ext, "_UNIQUE_KEY_QUERY") or ""
+        if text == "true" or (self.profile.v55 and text.lower() == "true"):
             return _MOST_OF_A_UNIQUE_KEY
         return min(required.int32(command.ext or {}, "maxNum"), _MOST)
 

@@ -49,7 +49,7 @@ class Part:
 
     def requests(self) -> Mapping[int, Handler]:
         """Request code to handler."""
-        return handlers_of(self, v5=self.profile.v5)
+        return handlers_of(self, self.profile)
 
     def tick(self, now: int) -> None:
         """Do what was due up to `now`, in the order in which it was due."""

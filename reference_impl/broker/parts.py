@@ -13,5 +13,5 @@ from .store import Store
 
 _CLASSES = {"endpoint": Endpoint, "broker": core.Broker, "store": Store, **core.PARTS}
 
-PARTS = {name: Parts(PROFILES[name], _CLASSES) for name in ("4.9", "5.3")}
+PARTS = {name: Parts(PROFILES[name], _CLASSES) for name in ("4.9", "5.3", "5.5")}
 """The reference, by profile."""

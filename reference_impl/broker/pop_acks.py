@@ -53,7 +53,8 @@ class PopAcks(Part):
     def acknowledge_all(self, command: Command, connection: int, now: int) -> Reply:
         """Where any of them is in order and none of its pop, the last such refusal is the answer."""
         try:
-            asked = BatchAcks.decode(command.body) if command.body else BatchAcks()
+            engine = self.profile.engine
+            asked = BatchAcks.decode(command.body, engine=engine) if command.body else BatchAcks()
         except NullBodyError:
             asked = BatchAcks()
         except WireError as error:
@@ -138,15 +139,20 @@ class PopAcks(Part):
             return self.hide_in_order((topic, group, queue_id), offset, handle, invisible, now)
         # Never at the time of the pop itself: the new checkpoint would be the old one.
         again = PopOf(topic, group, queue_id, offset, max(now, handle.pop_time + 1))
-        if not self.hidden_anew(again, offset, invisible, handle, now):
+        suspended = self.profile.v55 and fields.boolean(ext, "suspend") is True
+        if not self.hidden_anew(again, offset, invisible, handle, suspended, now):
             return Reply(ResponseCode.SYSTEM_ERROR, ext=_told(0, 0, 0))
         of = PopOf(topic, group, queue_id, handle.start, handle.pop_time)
         self.broker.checkpoints.acknowledge(of, [offset], now)
         return Reply(ResponseCode.SUCCESS, ext=_told(again.time, invisible, handle.revive_queue))
 
-    def hidden_anew(self, again: PopOf, offset: int, invisible: int, handle: Handle, now: int) -> bool:
+    def hidden_anew(
+        self, again: PopOf, offset: int, invisible: int, handle: Handle, suspended: bool, now: int
+    ) -> bool:
         """Hide a message for another time. False: that cannot be kept."""
-        return self.broker.checkpoints.add(again, [offset], invisible, handle.revive_queue, now)
+        return self.broker.checkpoints.add(
+            again, [offset], invisible, handle.revive_queue, now, suspended=suspended
+        )
 
     def hide_in_order(self, queue: Popped, offset: int, handle: Handle, invisible: int, now: int) -> Reply:
         """200053 of a message that was popped in order."""

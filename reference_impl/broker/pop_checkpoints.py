@@ -59,6 +59,8 @@ class CheckPoint(msgspec.Struct, gc=False):
     revive_queue: int
     place: int
     """Its offset in that queue of the revive log."""
+    suspended: bool = False
+    """5.5: what comes again counts as not tried."""
 
 
 class _Record(msgspec.Struct):
@@ -73,6 +75,7 @@ class _Record(msgspec.Struct):
     d: list[int] = []
     ao: int = 0
     aol: list[int] = []
+    sp: bool = False
 
     @property
     def pop(self) -> PopOf:
@@ -102,7 +105,16 @@ class CheckPoints(Part):
         self._turn += 1
         return (self._turn - 1) % self.config.revive_queue_num
 
-    def add(self, pop: PopOf, offsets: list[int], invisible: int, revive_queue: int, now: int) -> bool:
+    def add(
+        self,
+        pop: PopOf,
+        offsets: list[int],
+        invisible: int,
+        revive_queue: int,
+        now: int,
+        *,
+        suspended: bool = False,
+    ) -> bool:
         """Messages are hidden for `invisible` ms. False: that is too long, or cannot be kept."""
         if invisible > self.config.timer_max_delay_sec * 1_000:
             return False
@@ -117,11 +129,11 @@ class CheckPoints(Part):
             "q": pop.queue_id,
             "so": pop.start,
             "t": pop.topic,
-        }
+        } | ({"sp": suspended} if self.profile.v55 else {})
         place = self._record(record, _CHECKPOINT, revive_queue, now)
         if place is None:
             return False
-        self._live(CheckPoint(pop, pop.time + invisible, set(offsets), revive_queue, place))
+        self._live(CheckPoint(pop, pop.time + invisible, set(offsets), revive_queue, place, suspended))
         heappush(self._due, (pop.time + invisible, pop))
         return True
 
@@ -192,11 +204,12 @@ class CheckPoints(Part):
             for offset in sorted(point.left):
                 got = self.broker.store.get(pop.topic, pop.queue_id, offset, 1)
                 if got.status is GetStatus.FOUND:
-                    self.revive(pop, decode_message(got.frames[0]), now)
+                    self.revive(point, decode_message(got.frames[0]), now)
         self.acknowledge(pop, sorted(point.left), now)
 
-    def revive(self, pop: PopOf, message: Message, now: int) -> None:
+    def revive(self, point: CheckPoint, message: Message, now: int) -> None:
         """Store a message once more for its group."""
+        pop = point.pop
         topic = pop.topic
         if not topic.startswith(TopicName.RETRY_PREFIX):
             topic = retry_topic(pop.group, topic, v2=self.config.enable_retry_topic_v2)
@@ -204,16 +217,18 @@ class CheckPoints(Part):
             self.broker.topics.create(topic, _RETRY_QUEUES, READ | WRITE, now)
             if self.broker.offsets.offset_of(pop.group, topic, 0) is None:
                 self.broker.offsets.commit(pop.group, topic, 0, 0, now)
-        self.broker.store.put(self.again(message, topic, pop.time), now)
+        self.broker.store.put(self.again(message, topic, point), now)
         self.broker.pop_waiting.has_more(plain_topic(pop.group, topic), pop.group, -1)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
-    def again(self, message: Message, topic: str, popped: int) -> Message:
+    def again(self, message: Message, topic: str, point: CheckPoint) -> Message:
         """What is stored for a message that comes again."""
         properties = dict(message.properties)
         if message.reconsume_times == 0 or PropertyName.FIRST_POP_TIME not in properties:
-            properties[PropertyName.FIRST_POP_TIME] = str(popped)
+            properties[PropertyName.FIRST_POP_TIME] = str(point.pop.time)
+        if self.profile.v55:
+            properties[PropertyName.ORIGIN_GROUP] = point.pop.group
         return Message(
             topic=topic,
             body=message.body,
@@ -224,7 +239,7 @@ class CheckPoints(Part):
             born_timestamp=message.born_timestamp,
             born_host=self.config.address,
             store_host=self.config.address,
-            reconsume_times=message.reconsume_times + 1,
+            reconsume_times=message.reconsume_times + (0 if point.suspended else 1),
         )
 
     # -- after a start ---------------------------------------------------------------------------------------
@@ -249,7 +264,8 @@ class CheckPoints(Part):
         if message.properties.get(PropertyName.TAGS) == _CHECKPOINT:
             left = {record.so + more for more in record.d}
             until = record.pt + record.it
-            self._live(CheckPoint(record.pop, until, left, message.queue_id, message.queue_offset))
+            place = message.queue_offset
+            self._live(CheckPoint(record.pop, until, left, message.queue_id, place, record.sp))
             return
         point = self.points.get(record.pop)
         if point is not None:

@@ -5,19 +5,27 @@ Source: NotificationProcessor, PollingInfoProcessor of rocketmq-all-5.3.3.
 
 from __future__ import annotations
 
+from typing import Final
+
 import msgspec
 
 from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.messages import tag_hash
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
+from .filters import TAG
 from .part import Part
 from .pop_terms import retry_topic
 from .pop_waiting import FULL, HELD, LATE, Waiter
+from .store import GetStatus, Wanted
 from .topics import READ
+
+_FILTERED_BELOW: Final = 64
+"""How many messages of a queue are looked at, at the most (`maxMessageFilterNumForNotification`)."""
 
 
 class Question(msgspec.Struct):
@@ -28,6 +36,8 @@ class Question(msgspec.Struct):
     queue_id: int
     order: bool
     attempt: str | None
+    wanted: Wanted | None = None
+    """5.5: which messages of the topic count; None: all."""
 
 
 class PopNotifications(Part):
@@ -58,7 +68,7 @@ class PopNotifications(Part):
             group=asked.group,
             queue_id=asked.queue_id,
             until=until,
-            wanted=None,
+            wanted=asked.wanted,
             again=lambda now, until: self.look(asked, poll, until, command, connection, now),
             pops=False,
         )
@@ -86,7 +96,15 @@ class PopNotifications(Part):
             fields.int32(ext, "queueId") or 0,
             fields.boolean(ext, "order") is True,
             ext.get("attemptId"),
+            self.wanted(ext),
         )
+
+    def wanted(self, ext: Ext) -> Wanted | None:
+        """What a notification asks for; only tags are looked at."""
+        kind, text = ext.get("expType"), ext.get("exp")
+        if not self.profile.v55 or kind != TAG or not text or text == "*":
+            return None
+        return Wanted(tags=frozenset(map(tag_hash, map(str.strip, text.split("||")))))
 
     def refused(self, asked: Question, connection: int, now: int) -> Reply | None:
         """The refusal of either request."""
@@ -104,6 +122,10 @@ class PopNotifications(Part):
         if asked.queue_id < 0 and known is not None:
             queues = range(known.read_queue_nums)
         places = [(asked.topic, queue_id) for queue_id in queues]
+        if asked.wanted is not None:
+            places = [
+                (topic, queue_id) for topic, queue_id in places if self.has_wanted(asked, queue_id, now)
+            ]
         for v2 in (False, True):
             topic = retry_topic(asked.group, asked.topic, v2=v2)
             again = self.broker.topics.get(topic)
@@ -121,6 +143,15 @@ class PopNotifications(Part):
         return store.max_offset(topic, queue_id) > (
             store.min_offset(topic, queue_id) if known is None else known
         )
+
+    def has_wanted(self, asked: Question, queue_id: int, now: int) -> bool:
+        """Whether a queue of the topic has something that counts; behind many messages, anything does."""
+        store, topic = self.broker.store, asked.topic
+        known = self.broker.offsets.offset_of(asked.group, topic, queue_id)
+        start = store.min_offset(topic, queue_id) if known is None else known
+        if store.max_offset(topic, queue_id) - start >= _FILTERED_BELOW:
+            return True
+        return store.get(topic, queue_id, start, 1, asked.wanted).status is GetStatus.FOUND
 
 
 def _told(*, has: bool, full: bool) -> dict[str, str | None]:

@@ -215,10 +215,11 @@ class Registrar(Part):
         return [requests.shown(topic, keeps_flag=False) for topic in self.broker.topics.table.values()]
 
     def _register_in_parts(self, now: int, *, check_order: bool, oneway: bool) -> None:
-        """5.3: chunks of `splitRegistrationSize`, each under a data version of its own, and what is left."""
+        """5.x: chunks of `splitRegistrationSize`, and the rest; in 5.3 under data versions of their own."""
         topics, size = self._shown(), max(1, self.config.split_registration_size)
         for start in range(0, len(topics) + 1, size):
-            self.broker.topics.changed(now)
+            if not self.profile.v55:
+                self.broker.topics.changed(now)
             self._register(topics[start : start + size], check_order=check_order, oneway=oneway)
 
     def _register(self, topics: Iterable[TopicConfig], *, check_order: bool, oneway: bool = False) -> None:

@@ -11,15 +11,16 @@ Source: FastCodesHeader, RemotingCommand#decodeCommandCustomHeader of rocketmq-a
 rocketmq-all-5.3.3.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from harness.wire import Command, WireError
+from harness.wire.fastjson import Engine
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError
 
 _T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
 
 
 def text(ext: Ext, name: str) -> str:
@@ -62,9 +63,15 @@ def _number(found: int | None, ext: Ext, name: str) -> int:
     return found
 
 
-def body(command: Command, decode: Callable[[bytes], _T]) -> _T:
+class Decode(Protocol[_T_co]):
+    """What reads a body as a JSON engine does."""
+
+    def __call__(self, data: bytes, /, *, engine: Engine) -> _T_co: ...
+
+
+def body(command: Command, decode: Decode[_T], engine: Engine) -> _T:
     """The body of a request. Raises RefusedError."""
     try:
-        return decode(command.body)
+        return decode(command.body, engine=engine)
     except WireError as error:
         raise RefusedError(f"the body cannot be read: {error}") from error

@@ -61,7 +61,6 @@ class Runtime(Part):
         found |= dict.fromkeys(("putTps", "getFoundTps", "getMissTps", "getTotalTps"), _NO_RATES)
         found |= {
             "bootTimestamp": str(self.broker.started),
-            "brokerVersion": str(self.profile.version),
             "brokerVersionDesc": self.profile.release,
             "commitLogDirCapacity": "Total : 0 B, Free : 0 B.",
             "commitLogMaxOffset": str(end),
@@ -85,6 +84,8 @@ class Runtime(Part):
         for level, offset in self.broker.delays.offsets.items():
             last = store.max_offset(TopicName.SCHEDULE, level - 1)
             found[f"scheduleMessageOffset_{level}"] = f"{offset},{last}"
+        if not self.profile.v55:
+            found["brokerVersion"] = str(self.profile.version)
         if v5:
             found |= dict.fromkeys(_ZEROS_53, "0") | _CAPACITIES_53
             found |= {"brokerActive": "true", "timerDequeueTps": "0.0", "timerEnqueueTps": "0.0"}

@@ -336,11 +336,6 @@ class Sends(Part):
         if self.profile.v5 and asked.topic.startswith(TopicName.RETRY_PREFIX):
             remark = f"batch request does not support retry group {asked.topic}"
             return self.refusal(ResponseCode.MESSAGE_ILLEGAL, remark)
-        common = asked.properties
-        if self.profile.v5:
-            common |= {"MSG_REGION": self.config.region_id, "TRACE_ON": self.told["TRACE_ON"] or ""}
-            common.pop(PropertyName.POP_CK, None)
-        common["CLUSTER"] = self.config.broker_cluster_name
         if not self.may_be_batch(asked):
             return self.not_stored(PutStatus.MESSAGE_ILLEGAL)
         if self.is_too_large(command.body):
@@ -352,7 +347,7 @@ class Sends(Part):
             messages = decode_batch(command.body, asked.topic)
         except WireError as error:
             raise RefusedError(f"the body is no batch: {error}") from error
-        peer = self.broker.peer(connection)
+        peer, common = self.broker.peer(connection), self.of_each(asked)
         for message in messages:
             message.properties |= common
             message.queue_id = queue_id
@@ -368,7 +363,17 @@ class Sends(Part):
             return self.not_stored(puts[0].status)
         self.broker.statistics.stored(asked.topic)
         ids = ",".join(f"{self._own_id}{put.physical_offset:016X}" for put in puts)
-        return self.success(ids, queue_id, puts[0], common.get(PropertyName.UNIQ_KEY))
+        return self.success(ids, queue_id, puts[0], asked.properties.get(PropertyName.UNIQ_KEY))
+
+    def of_each(self, asked: Send) -> dict[str, str]:
+        """The properties that each message of a batch has beside its own: none in 5.5."""
+        if self.profile.v55:
+            return {}
+        common = {**asked.properties, "CLUSTER": self.config.broker_cluster_name}
+        if self.profile.v5:
+            common |= {"MSG_REGION": self.config.region_id, "TRACE_ON": self.told["TRACE_ON"] or ""}
+            common.pop(PropertyName.POP_CK, None)
+        return common
 
     def is_too_large(self, batch: bytes) -> bool:
         """Whether the body of a batch is too long: what its messages take of the log does not count."""

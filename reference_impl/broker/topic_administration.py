@@ -34,6 +34,7 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .attributes import MESSAGE_TYPE, altered, parsed
+from .pages import TOPICS
 from .part import Part
 
 SLAVE_REMARK: Final = (
@@ -66,7 +67,7 @@ class TopicAdministration(Part):
     @answers(RequestCode.UPDATE_AND_CREATE_TOPIC_LIST, v5=True)
     def update_several(self, command: Command, connection: int, now: int) -> Reply:
         """All of them or none."""
-        topics = required.body(command, TopicConfigList.decode).topic_config_list
+        topics = required.body(command, TopicConfigList.decode, self.profile.engine).topic_config_list
         for topic in topics:
             fault = self.fault(topic.topic_name)
             if fault is not None:
@@ -183,14 +184,16 @@ class TopicAdministration(Part):
 
     @answers(RequestCode.GET_ALL_TOPIC_CONFIG)
     def all_topics(self, command: Command, connection: int, now: int) -> Reply:
-        """The whole table, for slaves and tools."""
-        topics = self.broker.topics
-        told = TopicConfigTable(data_version=topics.version, topic_config_table=topics.table).document()
+        """The whole table, for slaves and tools; of 5.5, also a part of it."""
+        topics, pages = self.broker.topics, self.broker.pages
+        table = pages.part_of(topics.table, TOPICS, command.ext or {}, topics.version)
+        told = TopicConfigTable(data_version=topics.version, topic_config_table=table).document()
         if self.profile.v5:
             mapping = DataVersion(0, self.broker.started, 0)
             told |= {"mappingDataVersion": mapping.document()} | {name: {} for name in _MAPPINGS}
             told = dict(sorted(told.items()))
-        return Reply(ResponseCode.SUCCESS, ext={}, body=document(told))
+        ext = pages.total_of(topics.table, TOPICS)
+        return Reply(ResponseCode.SUCCESS, ext=ext, body=document(told))
 
     @answers(RequestCode.GET_TOPIC_CONFIG, v5=True)
     def one_topic(self, command: Command, connection: int, now: int) -> Reply:

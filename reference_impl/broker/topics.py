@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from harness.wire.bodies import DataVersion, TopicConfig, TopicConfigTable
+from harness.wire.messages import TopicName
 
 from .part import Part
 from .tables import as_file, stored_table
@@ -33,6 +34,8 @@ INHERIT: Final = 1
 """Bits of a permission. INHERIT: topics may be made after this one."""
 
 _LONGEST: Final = 127
+_LONGEST_OF_GROUPS: Final = 255
+"""5.5: of topics of groups, for retries and dead letters."""
 _LEGAL: Final = re.compile(r"[%|a-zA-Z0-9_-]+")
 _DEFAULT: Final = "TBW102"
 _SYSTEM_PREFIX: Final = "rmq_sys_"
@@ -47,8 +50,11 @@ _CLOSED: Final = frozenset(
     }
 )
 """Topics that clients must not send to."""
+_OF_ROCKSDB: Final = frozenset({"RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC"})
+"""5.5: as those of transactions, where they are kept in RocksDB. They are there in any case."""
 _SYSTEM: Final = _CLOSED | {_DEFAULT, "BenchmarkTest", "RMQ_SYS_TRACE_TOPIC"}
 _SYSTEM_53: Final = _SYSTEM | {"CHECKPOINT_TOPIC"}
+_RULE: Final = "contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$"
 
 
 class Topics(Part):
@@ -82,10 +88,21 @@ class Topics(Part):
         if topic is None or not topic.strip():
             return "The specified topic is blank."
         if not _LEGAL.fullmatch(topic):
-            return "The specified topic contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$"
-        if len(topic) > _LONGEST:
-            return "The specified topic is longer than topic max length."
-        return None
+            return (
+                f"The specified topic: {topic}, {_RULE}"
+                if self.profile.v55
+                else f"The specified topic {_RULE}"
+            )
+        return self.excess(topic)
+
+    def excess(self, topic: str) -> str | None:
+        """Whether a topic's name is too long, as a remark; None: it is not."""
+        if not self.profile.v55:
+            return "The specified topic is longer than topic max length." if len(topic) > _LONGEST else None
+        limit, what = _LONGEST, f"The specified topic: {topic}, is"
+        if topic.startswith((TopicName.RETRY_PREFIX, TopicName.DLQ_PREFIX)):
+            limit, what = _LONGEST_OF_GROUPS, f"The specified topic is DLQ or Retry topic: {topic}, and it's"
+        return f"{what} longer than topic max length: {limit}" if len(topic) > limit else None
 
     def is_system(self, topic: str) -> bool:
         """Whether a topic is the system's, which no administrator may change."""
@@ -93,7 +110,7 @@ class Topics(Part):
 
     def is_closed(self, topic: str) -> bool:
         """Whether clients must not send to a topic."""
-        return topic in _CLOSED
+        return topic in _CLOSED or (self.profile.v55 and topic in _OF_ROCKSDB)
 
     # -- coming into being -----------------------------------------------------------------------------------
 
@@ -122,6 +139,8 @@ class Topics(Part):
                 self.made("RMQ_SYS_TRANS_HALF_TOPIC", 1),
                 self.made("RMQ_SYS_TRANS_OP_HALF_TOPIC", 1),
             ]
+            if self.profile.v55:
+                topics += [self.made(topic, 1) for topic in sorted(_OF_ROCKSDB)]
             if config.timer_wheel_enable:
                 topics.append(self.made("rmq_sys_wheel_timer", 1))
         return topics

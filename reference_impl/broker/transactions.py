@@ -161,13 +161,18 @@ class Transactions(Part):
         return None if key is None else self._copies.get(key)
 
     def committed(self, half: Message) -> Message:
-        """What is stored for a half message that was committed. It keeps its properties."""
-        properties = half.properties
+        """What is stored for a half message that was committed. It keeps its properties; in 5.5 not those
+        that say where it belongs.
+        """
+        kept = dict(half.properties)
+        topic, queue_id = kept[PropertyName.REAL_TOPIC], int(kept[PropertyName.REAL_QUEUE_ID])
+        if self.profile.v55:
+            del kept[PropertyName.REAL_TOPIC], kept[PropertyName.REAL_QUEUE_ID]
         return Message(
-            topic=properties[PropertyName.REAL_TOPIC],
+            topic=topic,
             body=half.body,
-            properties=properties,
-            queue_id=int(properties[PropertyName.REAL_QUEUE_ID]),
+            properties=kept,
+            queue_id=queue_id,
             flag=half.flag,
             sys_flag=half.sys_flag & ~_ROLLBACK | _COMMIT,
             born_timestamp=half.born_timestamp,
@@ -303,7 +308,7 @@ class Transactions(Part):
             store_timestamp=stored,
             properties=copy.properties | {PropertyName.WAIT_STORE_MSG_OK: "false"},
         )
-        body = encode_message(real, "5.3" if self.profile.v5 else "4.9")
+        body = encode_message(real, self.profile.messages)
         return Command(code=RequestCode.CHECK_TRANSACTION_STATE, ext=ext, body=body)
 
     def _give_up(self, half: Message, now: int) -> None:

@@ -37,6 +37,8 @@ V4 = ("4.9",)
 V5 = ("5.3", "5.5")
 """The profiles of the 5.x line."""
 ALL = (*V4, *V5)
+BEFORE_55 = ("4.9", "5.3")
+"""The profiles of up to 5.3."""
 
 _ROLES = {"nameserver": ("nameserver",), "broker": ("broker",), "remoting": ("nameserver", "broker")}
 """Which reference the mutants of a folder break."""

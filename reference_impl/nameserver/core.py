@@ -72,7 +72,7 @@ class NameServer(TopicRequests, RequestTable):
 
     def known_requests(self) -> dict[int, Handler]:
         """Request code to handler."""
-        return handlers_of(self, v5=self.profile.v5)
+        return handlers_of(self, self.profile)
 
     # -- registration ----------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from harness.wire.fastjson import Engine
+from harness.wire.messages import LineName
 
 
 class Profile(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,10 +21,14 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     """The name of that release."""
     v5: bool
     """Whether this is the 5.x line: its bodies, its settings, and the PROXY protocol."""
+    v55: bool = False
+    """Whether this is 5.4 or later, as far as a Broker differs by it."""
     invalid_utf8: Literal["refuse", "replace"]
     """Invalid UTF-8 in a JSON header: 5.3 closes, 4.9 reads U+FFFD."""
     engine: Engine
     """What reads and writes JSON: fastjson2 from 5.4 on."""
+    messages: LineName
+    """Whose way of writing messages this is."""
     faq: str
     """What the remarks of refusals point to."""
     invalid_parameter: int
@@ -37,6 +42,7 @@ _OF_49 = Profile(
     v5=False,
     invalid_utf8="replace",
     engine="fastjson",
+    messages="4.9",
     faq="http://rocketmq.apache.org/docs/faq/",
     invalid_parameter=1,
 )
@@ -47,10 +53,13 @@ _OF_53 = Profile(
     v5=True,
     invalid_utf8="refuse",
     engine="fastjson",
+    messages="5.3",
     faq="https://rocketmq.apache.org/docs/bestPractice/06FAQ",
     invalid_parameter=29,
 )
-_OF_55 = msgspec.structs.replace(_OF_53, name="5.5", version=513, release="V5_5_0", engine="fastjson2")
+_OF_55 = msgspec.structs.replace(
+    _OF_53, name="5.5", version=513, release="V5_5_0", v55=True, engine="fastjson2"
+)
 
 PROFILES: dict[str, Profile] = {line.name: line for line in (_OF_49, _OF_53, _OF_55)}
 """The lines by name."""

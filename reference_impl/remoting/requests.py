@@ -10,6 +10,7 @@ from typing import TypeAlias, TypeVar
 from harness.wire import Command, ResponseCode, WireError
 
 from .errors import DurabilityError
+from .profiles import Profile
 from .reply import RefusedError, Reply
 
 Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
@@ -20,24 +21,24 @@ _log = logging.getLogger(__name__)
 _M = TypeVar("_M", bound=Callable[..., Reply | None])
 
 
-def answers(code: int, *, v5: bool = False) -> Callable[[_M], _M]:
-    """Mark a method as the handler of a request code. `v5`: 4.9 does not know the code."""
+def answers(code: int, *, v5: bool = False, v55: bool = False) -> Callable[[_M], _M]:
+    """Mark a method as the handler of a code. `v5`: 4.9 does not know the code; `v55`: nor does 5.3."""
 
     def mark(method: _M) -> _M:
-        vars(method).setdefault("answers", {})[code] = v5
+        vars(method).setdefault("answers", {})[code] = (v5, v55)
         return method
 
     return mark
 
 
-def handlers_of(server: object, *, v5: bool) -> dict[int, Handler]:
+def handlers_of(server: object, profile: Profile) -> dict[int, Handler]:
     """The marked methods of an object, by request code."""
     return {
         code: getattr(server, name)
         for kind in type(server).__mro__
         for name, method in vars(kind).items()
-        for code, only_v5 in getattr(method, "answers", {}).items()
-        if v5 or not only_v5
+        for code, (only_v5, only_v55) in getattr(method, "answers", {}).items()
+        if profile.v55 or (not only_v55 and (profile.v5 or not only_v5))
     }
 
 

@@ -50,6 +50,7 @@ NOT_ASKED: dict[str, set[int]] = {"nameserver": set(), "broker": set()}
         ("nameserver", "5.5"),
         ("broker", "4.9"),
         ("broker", "5.3"),
+        ("broker", "5.5"),
     ],
 )
 def test_the_reference_conforms(role: str, profile: str, tmp_path: Path) -> None:

@@ -326,7 +326,7 @@ def test_a_store_that_another_process_has(start: Start, tmp_path: Path) -> None:
     [
         (broker(port=70_000), "", "expected 0, or a number from 3"),
         (broker(port=2), "", "expected 0, or a number from 3"),
-        (broker(profile="5.5"), "", "unknown profile '5.5'"),
+        (broker(profile="5.6"), "", "unknown profile '5.6'"),
         (broker(nameservers="here"), "", "expected host:port"),
         (broker(config_file="{file}"), "brokerRole=KING", "brokerRole"),
         (broker(config_file="{file}"), "listenPort=x", "listenPort=x"),

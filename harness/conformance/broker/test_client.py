@@ -292,9 +292,10 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)
     both = Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ANYTHING})})
     bk.consumer_connections(group).json >> Reply(SUCCESS, both)
-    wants = f"{{groupName:'{group}',subscriptionDataSet:[{{topic:'{kept}',subString:'*',subVersion:3}}]}}"
-    loose = f"{{clientID:'{name}',heartbeatFingerprint:7,withoutSub:true,consumerDataSet:[{wants}]}}"
-    bk.call(RequestCode.HEART_BEAT, None, loose.encode(), on=connection) >> Reply(SUCCESS)
+    subscription = f"{{'topic':'{kept}','subString':'*','subVersion':3}}"
+    wants = f"{{'groupName':'{group}','subscriptionDataSet':[{subscription}]}}"
+    short = f"{{'clientID':'{name}','heartbeatFingerprint':7,'withoutSub':true,'consumerDataSet':[{wants}]}}"
+    bk.call(RequestCode.HEART_BEAT, None, short.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumer_connections(group).json >> Reply(SUCCESS, both)
 
 
@@ -302,19 +303,22 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
 def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     group, client, connection = bk.group(), *bk.client()
     for wrong in ("{}", "7", '"x"'):
-        body = f"{{clientID:'{client}',consumerDataSet:{wrong}}}"
+        body = f"{{'clientID':'{client}','consumerDataSet':{wrong}}}"
         bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SYSTEM_ERROR)
     sets = ",".join(
-        f"{{topic:'{topic}',subString:'*'{more}}}"
+        f"{{'topic':'{topic}','subString':'*'{more}}}"
         for topic, more in (
-            ("one", ",subVersion:7,codeSet:[1,2],tagsSet:['a','b']"),
+            ("one", ",'subVersion':7,'codeSet':[1,2],'tagsSet':['a','b']"),
             ("two", ""),
-            ("three", ",subVersion:8,classFilterMode:true,expressionType:'CLASS'"),
+            ("three", ",'subVersion':8,'classFilterMode':true,'expressionType':'CLASS'"),
         )
     )
     began = bk.broker_time()
-    consumes, produces = f"{{groupName:'{group}',subscriptionDataSet:[{sets}]}}", f"{{groupName:'{group}'}}"
-    body = f"{{clientID:'{client}',consumerDataSet:[{consumes}],producerDataSet:[{produces}]}}"
+    consumes, produces = (
+        f"{{'groupName':'{group}','subscriptionDataSet':[{sets}]}}",
+        f"{{'groupName':'{group}'}}",
+    )
+    body = f"{{'clientID':'{client}','consumerDataSet':[{consumes}],'producerDataSet':[{produces}]}}"
     bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumers(group).ids >> Reply(SUCCESS, [client])
     shown = Reply(SUCCESS, body=Containing(client.encode()))
@@ -327,6 +331,26 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
     }
     table = {topic: {"topic": topic, **said, **more} for topic, more in own.items()}
     bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
+
+
+def beat_without_quotes(bk: BrokerSession, answer: int) -> None:
+    """A heartbeat with a name without quotes is answered so, and the same with quotes is carried out."""
+    group, client, connection = bk.group(), *bk.client()
+    for name, expected in (("groupName", answer), ("'groupName'", SUCCESS)):
+        body = f"{{'clientID':'{client}','producerDataSet':[{{{name}:'{group}'}}]}}"
+        bk.call(RequestCode.HEART_BEAT, None, body.encode(), on=connection) >> Reply(expected)
+    shown = Reply(SUCCESS, body=Containing(client.encode()))
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> shown
+
+
+@case(kills=["bodies-of-brokers-are-read-as-in-5.5"])
+def test_heartbeat_without_quotes_is_read(bk: BrokerSession) -> None:
+    beat_without_quotes(bk, SUCCESS)
+
+
+@case(kills=["bodies-of-brokers-are-read-as-in-5.3"])
+def test_heartbeat_without_quotes_is_refused(bk: BrokerSession) -> None:
+    beat_without_quotes(bk, SYSTEM_ERROR)
 
 
 @case(kills=["retry-topics-are-never-ordered", "retry-topics-are-always-ordered"])

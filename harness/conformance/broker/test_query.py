@@ -33,6 +33,18 @@ def test_unique_key_finds(bk: BrokerSession) -> None:
     bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"found"])
 
 
+@case(kills=["tags-find-nothing", "tags-are-keys"])
+def test_tag_finds(bk: BrokerSession) -> None:
+    topic, word = bk.topic(), bk.name("word")
+    bk.send(topic, b"tag", tags=word) >> Reply(SUCCESS)
+    bk.send(topic, b"key", keys=word) >> Reply(SUCCESS)
+    bk.send(topic, b"unique", properties={"UNIQ_KEY": word}) >> Reply(SUCCESS)
+    bk.send(topic, b"other", tags=f"{word}-other") >> Reply(SUCCESS)
+    bk.find(topic, word, kind="T").bodies.eventually() >> Reply(SUCCESS, [b"tag"])
+    for kind in ("K", "U", None):
+        bk.find(topic, word, kind=kind).bodies.eventually() >> Reply(SUCCESS, [b"key", b"unique"])
+
+
 @case(kills=["only-one-message-is-found", "newest-message-is-found-first"])
 def test_all_with_the_key_are_found(bk: BrokerSession) -> None:
     topic, key = bk.topic(), bk.name("key")

@@ -368,6 +368,19 @@ def test_long_retry_topic(bk: BrokerSession) -> None:
     pull.eventually() >> Reply(SUCCESS, [(retry, b"again")])
 
 
+@case(kills=["groups-have-long-names", "groups-have-shorter-names"], clock=True)
+def test_group_with_a_long_name_is_unknown(bk: BrokerSession) -> None:
+    topic, short, long = bk.topic(), bk.group().ljust(120, "x"), bk.group().ljust(121, "x")
+    offset = stored(bk, topic, body=b"again")
+    for level in (1, -1):
+        bk.send_back(long, offset, level, topic=topic) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+        bk.send_back(short, offset, level, topic=topic) >> Reply(SUCCESS)
+    bk.advance(2 + bk.jitter)
+    for own in (f"%RETRY%{short}", f"%DLQ%{short}"):
+        pull = bk.pull(own, group=short).seen("topic and body", lambda one: (one.topic, one.body))
+        pull.eventually() >> Reply(SUCCESS, [(own, b"again")])
+
+
 @case(kills=["messages-come-back-in-queue-zero"], clock=True)
 def test_come_back_in_every_queue(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()

@@ -3,8 +3,18 @@
 import json
 from typing import Any
 
-from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
-from harness.conformance.broker.tools import asked, queue_name, tables_of
+from harness.conformance import (
+    ABSENT,
+    Between,
+    Containing,
+    Including,
+    Matching,
+    Reply,
+    Request,
+    Silence,
+    case,
+)
+from harness.conformance.broker.tools import as_json, asked, queue_name, tables_of
 from harness.conformance.broker.whole import pulled
 from harness.session import Answer, BrokerSession, Exchange
 from harness.session.broker.requests import consuming
@@ -12,17 +22,31 @@ from harness.session.exchange import NotSo, View
 from harness.session.probing.received import ReceivedExchange
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import TopicList, TopicStats
+from harness.wire.fastjson import document
 from harness.wire.messages import decode_offset_id
 from harness.wire.view import json_value
 
 SUCCESS = ResponseCode.SUCCESS
 REGISTER = RequestCode.REGISTER_BROKER
 SYSTEM = "SCHEDULE_TOPIC_XXXX"
+BLANK = "The specified topic is blank."
+CHARACTERS = "contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$"
+CONFLICT = f"The topic[{SYSTEM}] is conflict with system topic."
 ILLEGAL = {
-    "": "The specified topic is blank.",
-    "a b": "The specified topic contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$",
+    "": BLANK,
+    "a b": f"The specified topic {CHARACTERS}",
     "x" * 128: "The specified topic is longer than topic max length.",
-    SYSTEM: f"The topic[{SYSTEM}] is conflict with system topic.",
+    SYSTEM: CONFLICT,
+}
+LONG, LONG_RETRY, LONG_DEAD = "x" * 128, "%RETRY%".ljust(256, "x"), "%DLQ%".ljust(256, "x")
+OF_A_GROUP = "The specified topic is DLQ or Retry topic"
+ILLEGAL_IN_55 = {
+    "": BLANK,
+    "a b": f"The specified topic: a b, {CHARACTERS}",
+    LONG: f"The specified topic: {LONG}, is longer than topic max length: 127",
+    LONG_RETRY: f"{OF_A_GROUP}: {LONG_RETRY}, and it's longer than topic max length: 255",
+    LONG_DEAD: f"{OF_A_GROUP}: {LONG_DEAD}, and it's longer than topic max length: 255",
+    SYSTEM: CONFLICT,
 }
 """The members of each topic, by name."""
 
@@ -100,6 +124,49 @@ def test_illegal_name_is_refused(bk: BrokerSession) -> None:
 def test_illegal_name_is_an_invalid_parameter(bk: BrokerSession) -> None:
     for topic, remark in ILLEGAL.items():
         bk.create_topic(topic) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+
+
+@case(kills=["illegal-topics-are-made", "illegal-is-code-1", "topics-of-groups-have-short-names"])
+def test_refusal_names_the_topic(bk: BrokerSession) -> None:
+    for topic, remark in ILLEGAL_IN_55.items():
+        bk.create_topic(topic) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+    for longest in (bk.name("T").ljust(127, "x"), f"%RETRY%{bk.name('G')}".ljust(255, "x")):
+        bk.create_topic(longest) >> Reply(SUCCESS)
+        bk.delete_topic(longest) >> Reply(SUCCESS)
+
+
+def part(bk: BrokerSession, first: str | None, most: str | None, version: str | None = None) -> Exchange:
+    """GET_ALL_TOPIC_CONFIG (21) of a part, seen as the names of its topics."""
+    said = {"topicSeq": first, "maxTopicNum": most, "dataVersion": version}
+    ext = {name: text for name, text in said.items() if text is not None}
+    return asked(bk, RequestCode.GET_ALL_TOPIC_CONFIG, _names_of_topics, **ext)
+
+
+def _names_of_topics(reply: Command) -> list[str]:
+    return sorted(as_json(reply)["topicConfigTable"])
+
+
+@case(kills=["tables-are-shown-as-a-whole", "any-version-goes-on", "parts-do-not-show-the-total"])
+def test_table_comes_in_parts(bk: BrokerSession) -> None:
+    for hint in "xyz":
+        bk.topic(hint)
+    whole = (asked(bk, RequestCode.GET_ALL_TOPIC_CONFIG) >> Reply(SUCCESS)).value
+    names, version = sorted(whole["topicConfigTable"]), document(whole["dataVersion"]).decode()
+    other = document({**whole["dataVersion"], "counter": 1_000_000}).decode()
+    total = Including({"totalTopicNum": str(len(names))})
+    part(bk, None, None) >> Reply(SUCCESS, names, ext=total)
+    part(bk, "0", "5") >> Reply(SUCCESS, names[:5], ext=total)
+    part(bk, "3", "4", version) >> Reply(SUCCESS, names[3:7], ext=total)
+    for told in (other, "", None):
+        part(bk, "3", "4", told) >> Reply(SUCCESS, names[:4], ext=total)
+    part(bk, str(len(names)), "4", version) >> Reply(SUCCESS, [], ext=total)
+
+
+@case(kills=["parts-may-be-nothing"])
+def test_part_that_cannot_be_is_refused(bk: BrokerSession) -> None:
+    part(bk, "0", "0") >> Reply(ResponseCode.SYSTEM_ERROR)
+    part(bk, None, "4") >> Reply(ResponseCode.SYSTEM_ERROR)
+    part(bk, None, None, "") >> Reply(ResponseCode.SYSTEM_ERROR)
 
 
 @case(kills=["any-filter-type-is-taken"])
@@ -255,7 +322,7 @@ def test_deletion_of_unknown_succeeds(bk: BrokerSession) -> None:
 @case(kills=["system-topics-are-deleted"])
 def test_system_topics_stay(bk: BrokerSession) -> None:
     refused = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
-    bk.delete_topic(SYSTEM) >> Reply(refused, remark=ILLEGAL[SYSTEM])
+    bk.delete_topic(SYSTEM) >> Reply(refused, remark=CONFLICT)
 
 
 # -- several at once, and one of them (5.x) ------------------------------------------------------------------
@@ -299,7 +366,7 @@ def test_several_are_announced_together(bk: BrokerSession) -> None:
 @case(kills=["illegal-names-in-a-list-are-skipped"])
 def test_several_are_created_or_none(bk: BrokerSession) -> None:
     one, other = bk.name("T"), bk.name("U")
-    refused = Reply(ResponseCode.INVALID_PARAMETER, remark=ILLEGAL["a b"])
+    refused = Reply(ResponseCode.INVALID_PARAMETER, remark=Containing(CHARACTERS))
     create_topics(bk, {"topicName": one}, {"topicName": "a b"}, {"topicName": other}) >> refused
     for topic in (one, other):
         bk.topic_config(topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
@@ -412,7 +479,7 @@ def test_illegal_name_can_be_deleted(bk: BrokerSession) -> None:
     for topic in ("a b", "x" * 128):
         bk.delete_topic(topic) >> Reply(SUCCESS)
     for blank in ("", " "):
-        bk.delete_topic(blank) >> Reply(ResponseCode.INVALID_PARAMETER, remark=ILLEGAL[""])
+        bk.delete_topic(blank) >> Reply(ResponseCode.INVALID_PARAMETER, remark=BLANK)
 
 
 @case(kills=["illegal-topics-are-deleted-in-4-9"])

@@ -162,13 +162,16 @@ class PopRequests(BrokerRequests):
         queue: int = ANY_QUEUE,
         *,
         poll: float = 0.0,
+        tags: str | None = None,
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> Exchange:
-        """NOTIFICATION (200054). ``poll``: protocol seconds that it may wait."""
+        """NOTIFICATION (200054). ``poll``: protocol seconds that it may wait. ``tags`` (5.5): what counts."""
         sent = fields(
             consumerGroup=group, topic=topic, queueId=queue, pollTime=round(poll * 1000), bornTime=0
         )
+        if tags is not None:
+            sent |= {"expType": "TAG", "exp": tags}
         code = RequestCode.NOTIFICATION
         return Exchange(self.request(code, sent, b"", on, topic or "", header))
 

@@ -405,11 +405,16 @@ class BrokerRequests(TermSession):
         end: int = 2**63 - 1,
         *,
         unique: bool = False,
+        kind: str | None = None,
         on: Connection | None = None,
         **header: Unpack[HeaderFields],
     ) -> MessagesExchange:
-        """QUERY_MESSAGE (12). ``unique``: the key is the unique one that the client gave the message."""
+        """QUERY_MESSAGE (12). ``unique``: the key is the unique one that the client gave the message.
+        ``kind`` (5.5): of which index it is: K, U or T.
+        """
         sent = fields(topic=topic, key=key, maxNum=most, beginTimestamp=begin, endTimestamp=end)
+        if kind is not None:
+            sent["indexType"] = kind
         if unique:
             sent["_UNIQUE_KEY_QUERY"] = "true"
         code = RequestCode.QUERY_MESSAGE

@@ -10,7 +10,7 @@ import msgspec
 
 from harness.wire.bodies.json_body import only_list, read, strings_by_name, without_none
 from harness.wire.errors import WireError
-from harness.wire.fastjson import VALUES_LIMIT, Node, ParseError, document, tree
+from harness.wire.fastjson import VALUES_LIMIT, Engine, Node, ParseError, document, tree
 from harness.wire.fastjson.coerce import CoercionError, as_boolean, as_enum, as_int32, as_string, members
 from harness.wire.integers import Int32
 from harness.wire.text import java_text
@@ -97,9 +97,9 @@ class TopicConfigList(msgspec.Struct, rename="camel", forbid_unknown_fields=True
         return document({"topicConfigList": [topic.document() for topic in self.topic_config_list]})
 
     @classmethod
-    def decode(cls, data: bytes) -> TopicConfigList:
+    def decode(cls, data: bytes, *, engine: Engine = "fastjson") -> TopicConfigList:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_list, _read_list, "refuse")
+        return read(data, _fast_list, _read_list, "refuse", engine)
 
 
 _fast_list: Final = msgspec.json.Decoder(TopicConfigList).decode

@@ -38,6 +38,7 @@ class PropertyName:
     WAIT_STORE_MSG_OK: Final = "WAIT"
     DELAY_TIME_LEVEL: Final = "DELAY"
     RETRY_TOPIC: Final = "RETRY_TOPIC"
+    ORIGIN_GROUP: Final = "ORIGIN_GROUP"
     REAL_TOPIC: Final = "REAL_TOPIC"
     REAL_QUEUE_ID: Final = "REAL_QID"
     TRANSACTION_PREPARED: Final = "TRAN_MSG"

@@ -70,7 +70,7 @@ def needs_of(command: Command) -> Iterator[Need]:
         case RequestCode.UNREGISTER_CLIENT | RequestCode.GET_CONSUMER_LIST_BY_GROUP:
             yield from _of_group(ext.get("consumerGroup"))
         case RequestCode.HEART_BEAT:
-            for consumer in required.body(command, Heartbeat.decode).consumer_data_set:
+            for consumer in required.body(command, Heartbeat.decode, "fastjson").consumer_data_set:
                 yield from _of_group(consumer.group_name)
                 for subscription in consumer.subscription_data_set:
                     yield from _to_consume(subscription.topic)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .config import StoreConfig
 from .results import Arrival, GetStatus, Got, Put, PutStatus
 from .storage import MemoryStorage, Storage, StoreError
-from .store import Store
+from .store import Store, key_of_tag
 from .wanted import Wanted
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "StoreConfig",
     "StoreError",
     "Wanted",
+    "key_of_tag",
 ]

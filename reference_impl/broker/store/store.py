@@ -62,13 +62,17 @@ _IN_NO_QUEUE = (SysFlag.TRANSACTION_PREPARED.value, SysFlag.TRANSACTION_ROLLBACK
 class Store:
     """Raises StoreError on construction for files that are damaged."""
 
-    def __init__(self, storage: Storage, config: StoreConfig, line: LineName) -> None:
+    def __init__(
+        self, storage: Storage, config: StoreConfig, line: LineName, *, finds_tags: bool = False
+    ) -> None:
         files = open_files(storage, config.log_file_size)
         self._storage = storage
         self._config = config
         self.max_message_size = config.max_message_size
         """Of a body, in bytes, from now on."""
         self._line = line
+        self._finds_tags = finds_tags
+        """Whether messages can be looked for by their tag."""
         self._log, self._index, self._queues = files.log, files.index, files.queues
         self.raw = RawLog(self._log, self._follow_copy)
         self._checkpoints = files.checkpoints
@@ -175,7 +179,7 @@ class Store:
             tag = tag_hash(properties.get(PropertyName.TAGS))
             queue.append(message.physical_offset, message.size, tag)
             self.arrived.append(Arrival(topic, message.queue_id, message.queue_offset, tag, properties))
-        if keys := _keys(properties):
+        if keys := self._keys(properties):
             self._index.add(topic, keys, message.physical_offset, message.store_timestamp)
         self._uncovered += 1
 
@@ -351,9 +355,18 @@ class Store:
             if len(found) >= most:
                 break
             message = self.at(physical_offset)
-            if message is not None and message.topic == topic and key in _keys(message.properties):
+            if message is not None and message.topic == topic and key in self._keys(message.properties):
                 found.append(physical_offset)
         return sorted(found)
+
+    def _keys(self, properties: dict[str, str]) -> list[str]:
+        """By what a message is found: the words of KEYS, its unique key, and its tag as `key_of_tag`."""
+        keys = [key for key in properties.get(PropertyName.KEYS, "").split(" ") if key]
+        if unique := properties.get(PropertyName.UNIQ_KEY):
+            keys.append(unique)
+        if self._finds_tags and (tag := properties.get(PropertyName.TAGS)):
+            keys.append(key_of_tag(tag))
+        return keys
 
     # --------------------------------------------------------------------------------------------- deleting
 
@@ -410,8 +423,6 @@ def _is_consumable(message: Message) -> bool:
     return message.sys_flag & _TRANSACTION not in _IN_NO_QUEUE
 
 
-def _keys(properties: dict[str, str]) -> list[str]:
-    keys = [key for key in properties.get(PropertyName.KEYS, "").split(" ") if key]
-    if unique := properties.get(PropertyName.UNIQ_KEY):
-        keys.append(unique)
-    return keys
+def key_of_tag(tag: str) -> str:
+    """What a message with that tag is found by, as `IndexService#buildKey` writes it."""
+    return f"T#{tag}"

@@ -8,7 +8,8 @@ from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients, ConsumerGroup
 from reference_impl.broker.filters import Filters
 from reference_impl.broker.topics import Topics
-from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
+from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- who is there --------------------------------------------------------------------------------------------
@@ -237,7 +238,7 @@ def short_heartbeats_are_whole(original, self, data, client, connection, now, *,
     original(self, data, client, connection, now, without_sub=False)
 
 
-@mutant(Clients.heartbeat, "A heartbeat with names without quotes is refused.")
+@mutant(Clients.heartbeat, "A heartbeat with names in single quotes is refused.")
 def heartbeats_are_strict_json(original, self, command, connection, now):
     try:
         msgspec.json.decode(command.body)
@@ -305,3 +306,20 @@ def checks_need_no_json(original, self, command, connection, now):
 @mutant(Filters.check, "A check without a body is refused.", V5)
 def checks_need_a_body(original, self, command, connection, now):
     return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
+
+
+@mutant(
+    Profile, "JSON is read as up to 5.3, by fastjson 1.", ["5.5"], name="bodies-of-brokers-are-read-as-in-5.3"
+)
+def _as_in_53(profile):
+    return msgspec.structs.replace(profile, engine="fastjson")
+
+
+@mutant(
+    Profile,
+    "JSON is read as from 5.4 on, by fastjson2.",
+    BEFORE_55,
+    name="bodies-of-brokers-are-read-as-in-5.5",
+)
+def _as_in_55(profile):
+    return msgspec.structs.replace(profile, engine="fastjson2")

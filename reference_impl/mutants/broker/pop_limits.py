@@ -21,8 +21,8 @@ def pops_need_no_record(original, self, of, offsets, found, now):
 
 
 @mutant(PopAcks.hidden_anew, "A message is hidden again even if that cannot be kept.", V5)
-def hiding_needs_no_record(original, self, again, offset, invisible, handle, now):
-    original(self, again, offset, invisible, handle, now)
+def hiding_needs_no_record(original, self, again, offset, invisible, handle, suspended, now):
+    original(self, again, offset, invisible, handle, suspended, now)
     return True
 
 

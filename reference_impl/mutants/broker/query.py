@@ -159,3 +159,13 @@ def statistics_have_no_days(shown):
 @mutant(Statistics.exists, "Every statistic exists.")
 def every_statistic_is_shown(original, self, name, key):
     return True
+
+
+@mutant(MessageQuery.key, "A search by tag looks for a key.", ["5.5"])
+def tags_find_nothing(original, self, ext):
+    return ext.get("key") or ""
+
+
+@mutant(MessageQuery.key, "Every search is for a tag.", ["5.5"])
+def tags_are_keys(original, self, ext):
+    return original(self, {**ext, "indexType": "T"})

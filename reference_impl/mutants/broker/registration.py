@@ -162,14 +162,20 @@ def _in_parts(change, original, self, now, *, check_order, oneway):
 
 @_in_parts("The last, incomplete chunk is not registered.", V5)
 def last_chunk_is_left_out(self, chunk, now):
-    self.broker.topics.changed(now)
+    if self.profile.name == "5.3":
+        self.broker.topics.changed(now)
     if len(chunk) < self.config.split_registration_size:
         chunk.clear()
 
 
-@_in_parts("All chunks of a registration share one data version.", V5)
+@_in_parts("All chunks of a registration share one data version.", ["5.3"])
 def chunks_share_their_data_version(_self, _chunk, _now):
     return None
+
+
+@_in_parts("Each chunk of a registration has a data version of its own.", ["5.5"])
+def chunks_have_data_versions_of_their_own(self, _chunk, now):
+    self.broker.topics.changed(now)
 
 
 @mutant(Registrar.register, "A split registration queries for changes first.", V5)

@@ -7,7 +7,7 @@ from reference_impl.broker.replicated_sends import ReplicatedSends
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.slave_links import SlaveLinks
 from reference_impl.broker.store import Store
-from reference_impl.mutants.registry import after, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 
 _FAR = 1 << 40
 
@@ -158,17 +158,17 @@ def reports_do_not_count(original, self, connection, data, now):
     slave.heard_at = heard
 
 
-@mutant(SlaveLinks._shown, "What was pushed to a slave counts as reported by it.", ["5.3"])
+@mutant(SlaveLinks._shown, "What was pushed to a slave counts as reported by it.", V5)
 def status_shows_what_was_pushed(original, self, slave, end, now):
     return {**original(self, slave, end, now), "slaveAckOffset": slave.next_offset}
 
 
-@mutant(SlaveLinks.is_in_sync, "All slaves are in sync.", ["5.3"])
+@mutant(SlaveLinks.is_in_sync, "All slaves are in sync.", V5)
 def status_takes_all_slaves_for_in_sync(original, self, behind):
     return True
 
 
-@mutant(SlaveLinks.shown, "The status shows one slave.", ["5.3"])
+@mutant(SlaveLinks.shown, "The status shows one slave.", V5)
 def status_shows_one_slave(original, self, now):
     return original(self, now)[:1]
 
@@ -242,33 +242,33 @@ def wait_minds_its_case(original, self, properties):
     return properties.get("WAIT", "true") == "true"
 
 
-@mutant(ReplicatedSends.is_replicated, "One slave is enough for every send.", ["5.3"])
+@mutant(ReplicatedSends.is_replicated, "One slave is enough for every send.", V5)
 def one_slave_is_enough(original, self, end):
     return self.config.in_sync_replicas <= 1 or self.broker.slave_links.that_have(end) > 0
 
 
-@mutant(ReplicatedSends.is_replicated, "A send waits for a slave whatever inSyncReplicas says.", ["5.3"])
+@mutant(ReplicatedSends.is_replicated, "A send waits for a slave whatever inSyncReplicas says.", V5)
 def one_replica_waits(original, self, end):
     return self.broker.slave_links.that_have(end) > 0 and original(self, end)
 
 
-@mutant(ReplicatedSends.lacks_replicas, "Too few replicas are enough to store a message.", ["5.3"])
+@mutant(ReplicatedSends.lacks_replicas, "Too few replicas are enough to store a message.", V5)
 def too_few_replicas_suffice(original, self, *, waits):
     return False
 
 
-@mutant(ReplicatedSends.lacks_replicas, "What does not wait for slaves wants them in sync, too.", ["5.3"])
+@mutant(ReplicatedSends.lacks_replicas, "What does not wait for slaves wants them in sync, too.", V5)
 def replicas_are_wanted_by_all(original, self, *, waits):
     return original(self, waits=True)
 
 
-@mutant(ReplicatedSends.lacks_replicas, "A slave that is no member counts as a replica.", ["5.3"])
+@mutant(ReplicatedSends.lacks_replicas, "A slave that is no member counts as a replica.", V5)
 def links_alone_are_replicas(original, self, *, waits):
     self.broker.ha_membership.alive = _FAR
     return original(self, waits=waits)
 
 
-@mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", ["5.3"])
+@mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", V5)
 def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)
 
@@ -299,12 +299,12 @@ def slave_connects_once(original, self, connection, now):
     self._dial_at = 1 << 62
 
 
-@mutant(MasterLink.patience, "A slave stays with a master that says nothing.", ["5.3"])
+@mutant(MasterLink.patience, "A slave stays with a master that says nothing.", V5)
 def slave_stays_with_a_silent_master(original, self):
     return _FAR
 
 
-@mutant(MasterLink.received, "Empty pushes do not keep a slave.", ["5.3"])
+@mutant(MasterLink.received, "Empty pushes do not keep a slave.", V5)
 def slave_leaves_early(original, self, connection, data, now):
     heard = self._heard_at
     original(self, connection, data, now)
@@ -312,7 +312,7 @@ def slave_leaves_early(original, self, connection, data, now):
         self._heard_at = heard
 
 
-@mutant(MasterLink.follow, "A slave follows only the master that NameServers name.", ["5.3"])
+@mutant(MasterLink.follow, "A slave follows only the master that NameServers name.", V5)
 def slave_minds_no_offer(original, self, address):
     if vars(self).get("named"):
         original(self, address)
@@ -396,21 +396,21 @@ def slave_keeps_half_messages(original, self):
         self._log.append(bytes(end - self._log.end))
 
 
-@mutant(MasterLink.status, "A slave says of itself what a master does.", ["5.3"])
+@mutant(MasterLink.status, "A slave says of itself what a master does.", V5)
 def slave_shows_itself_as_master(original, self, now):
     return dict.fromkeys(original(self, now), 0)
 
 
-@mutant(MasterLink.is_noted, "What 908 says is forgotten.", ["5.3"])
+@mutant(MasterLink.is_noted, "What 908 says is forgotten.", V5)
 def flushed_offset_is_forgotten(original, self, offset):
     return False
 
 
-@mutant(MasterLink.is_noted, "908 without an offset means 0.", ["5.3"])
+@mutant(MasterLink.is_noted, "908 without an offset means 0.", V5)
 def flushed_offset_becomes_none(original, self, offset):
     return self.config.broker_id != 0
 
 
-@mutant(MasterLink.is_noted, "A master notes what 908 says.", ["5.3"])
+@mutant(MasterLink.is_noted, "A master notes what 908 says.", V5)
 def master_notes_flushed_offset(original, self, offset):
     return offset is not None

@@ -8,7 +8,7 @@ from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import PutStatus
 from reference_impl.broker.topics import READ, WRITE
-from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 
@@ -198,18 +198,20 @@ def marks_of_retry_topics_stay(original, self, message, asked, version, now):
     return refused
 
 
-@mutant(Retries.send_back, "A message that is sent back to a topic whose name is too long is lost.")
+@mutant(
+    Retries.send_back, "A message that is sent back to a topic whose name is too long is lost.", BEFORE_55
+)
 def long_topics_lose_messages(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     return Reply(0) if reply.remark == PutStatus.MESSAGE_ILLEGAL.name else reply
 
 
-@mutant(Delays.longest, "The topic of a delayed message may have a name of any length.")
+@mutant(Delays.longest, "The topic of a delayed message may have a name of any length.", BEFORE_55)
 def delayed_topics_have_any_length(original, self, topic):
     return 32767
 
 
-@mutant(Delays.longest, "Retry topics have the same limit as other topics.", V5)
+@mutant(Delays.longest, "Retry topics have the same limit as other topics.", ["5.3"])
 def retry_topics_have_one_limit(original, self, topic):
     return original(self, "")
 

@@ -10,7 +10,7 @@ from reference_impl.broker.settings import Settings
 from reference_impl.broker.store import Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
 from reference_impl.broker.topics import READ, WRITE, Topics
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.mutants.registry import BEFORE_55, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- answers ------------------------------------------------------------------------------------------------
@@ -217,10 +217,15 @@ def batch_has_one_tag(original, self, command, asked, topic, queue_id, connectio
     return original(self, command, asked, topic, queue_id, connection, now)
 
 
-@mutant(Sends.send_batch, "The properties in the header of a batch are lost.")
+@mutant(Sends.send_batch, "The properties in the header of a batch are lost.", BEFORE_55)
 def batches_lose_their_properties(original, self, command, asked, topic, queue_id, connection, now):
     asked.properties.clear()
     return original(self, command, asked, topic, queue_id, connection, now)
+
+
+@mutant(Sends.of_each, "Messages of a batch have the properties of its header, too.", ["5.5"])
+def batches_share_their_properties(original, self, asked):
+    return asked.properties
 
 
 @mutant(Topics.create_by_send, "A topic created by a send has as many queues as the producer likes.")
@@ -352,7 +357,7 @@ def properties_have_no_limit(original, self, message):
         return original(self, message)
 
 
-@mutant(Store.put_batch, "A message of a batch with properties that are too long is left out.")
+@mutant(Store.put_batch, "A message of a batch with properties that are too long is left out.", BEFORE_55)
 def batches_share_no_properties_limit(original, self, messages, now):
     puts = original(self, messages, now)
     if puts[0].status is PutStatus.MESSAGE_ILLEGAL:
@@ -380,7 +385,7 @@ def limits_of_bodies_stay(original, self, pairs, now):
     self.broker.store.max_message_size = most
 
 
-@mutant(Topics.fault, "A topic that exists may have any name.")
+@mutant(Topics.fault, "A topic that exists may have any name.", BEFORE_55)
 def names_of_topics_that_exist_are_taken(original, self, topic):
     return None if self.get(topic or "") is not None else original(self, topic)
 

@@ -61,6 +61,11 @@ def illegal_topics_are_made(original, self, topic):
     return None
 
 
+@mutant(Topics.excess, "Topics of groups have no longer names than others.", ["5.5"])
+def topics_of_groups_have_short_names(original, self, topic):
+    return original(self, topic.lstrip("%"))
+
+
 @mutant(Profile, "An illegal name is refused with code 29.", V4)
 def illegal_topics_are_code_29(profile):
     return msgspec.structs.replace(profile, invalid_parameter=29)

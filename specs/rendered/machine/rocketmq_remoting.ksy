@@ -342,6 +342,7 @@ enums:
     3008: auth_delete_acl
     3009: auth_get_acl
     3010: auth_list_acl
+    5001: switch_timer_engine
     200050: pop_message
     200051: ack_message
     200052: peek_message
@@ -349,6 +350,13 @@ enums:
     200054: notification
     200055: polling_info
     200056: pop_rollback
+    200070: pop_lite_message
+    200071: lite_subscription_ctl
+    200075: get_parent_topic_info
+    200076: get_lite_topic_info
+    200077: get_lite_client_info
+    200078: get_lite_group_info
+    200079: trigger_lite_dispatch
     200151: batch_ack_message
   response_code:
     0:

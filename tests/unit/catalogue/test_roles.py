@@ -27,7 +27,7 @@ def test_a_view_of_a_role_holds_what_is_about_it(specs: Path) -> None:
     assert [one.id for one in found.of("nameserver").statements] == ["wire.framing.a", "ns.lease.expires"]
     assert [one.id for one in found.of("broker").statements] == ["wire.framing.b", "bk.lease.expires"]
     assert found.of("broker").chapters == ("framing", "broker-lease")
-    assert [one.name for one in found.of("broker").profiles] == ["4.9", "5.3"]
+    assert [one.name for one in found.of("broker").profiles] == ["4.9", "5.3", "5.5"]
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_a_view_of_a_role_holds_what_is_about_it(specs: Path) -> None:
     [
         ("lease", statement("bk.lease.expires"), "statements/nameserver/ holds only statements ns.…, wire.…"),
         ("broker/lease", statement("ns.lease.expires"), "statements/broker/ holds only statements bk.…"),
-        ("broker/lease", statement("bk.lease.x", since="5.5"), "profiles are: 4.9, 5.3"),
+        ("broker/lease", statement("bk.lease.x", since="5.6"), "profiles are: 4.9, 5.3, 5.5"),
         ("shared/lease", statement("ns.lease.expires"), "statements/shared/ holds only statements wire.…"),
         ("lease", statement(roles=["broker"]), 'does not allow ["broker"]'),
     ],

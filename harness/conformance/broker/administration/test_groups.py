@@ -18,6 +18,8 @@ from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import TopicList
 from harness.wire.fastjson import document
 
+CHARACTERS = "contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$"
+
 
 def _topics(reply: Command) -> list[str]:
     return sorted(TopicList.decode(reply.body).topic_list)
@@ -40,6 +42,13 @@ def test_group_is_created_as_requested(bk: BrokerSession) -> None:
 def test_group_without_body_is_refused(bk: BrokerSession) -> None:
     bk.create_group(bk.group()) >> Reply(SUCCESS)
     bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
+
+
+@case(kills=["groups-without-body-are-refused"])
+def test_group_without_body_is_nothing(bk: BrokerSession) -> None:
+    before = (groups(bk) >> Reply(SUCCESS)).value
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(SUCCESS)
+    groups(bk) >> Reply(SUCCESS, before)
 
 
 @case(kills=["groups-are-not-deleted"])
@@ -206,6 +215,70 @@ def test_group_without_name_is_refused(bk: BrokerSession) -> None:
     code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
     bk.call(code, None, b'{"retryMaxTimes":5}') >> Reply(ERROR)
     bk.create_group(bk.group(), retryMaxTimes=5) >> Reply(SUCCESS)
+
+
+@case(
+    kills=[
+        "groups-need-no-name",
+        "groups-have-any-name",
+        "groups-have-long-names",
+        "groups-have-shorter-names",
+        "names-in-a-list-of-groups-are-free",
+    ]
+)
+def test_illegal_name_of_a_group_is_refused(bk: BrokerSession) -> None:
+    long, longest, one, other = "x" * 121, bk.group().ljust(120, "x"), bk.group("one"), bk.group("other")
+    illegal = {
+        "": "The specified group is blank.",
+        " ": "The specified group is blank.",
+        "a b": f"The specified group: a b, {CHARACTERS}",
+        "Grüße": f"The specified group: Grüße, {CHARACTERS}",
+        long: f"The specified group: {long}, is longer than group max length: 120",
+    }
+    blank = Reply(ResponseCode.INVALID_PARAMETER, remark=illegal[""])
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, b'{"retryMaxTimes":5}') >> blank
+    for group, remark in illegal.items():
+        refused = Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+        bk.create_group(group) >> refused
+        named = b",".join(document({"groupName": name}) for name in (one, group, other))
+        bk.call(SEVERAL, None, b'{"groupConfigList":[' + named + b"]}") >> refused
+    bk.create_group(longest) >> Reply(SUCCESS)
+    made = {longest: ANYTHING} | dict.fromkeys((one, other, *illegal), ABSENT)
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including(made)}))
+
+
+def part(bk: BrokerSession, first: int, most: int, version: str = "") -> Exchange:
+    """GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201) of a part: its groups, and those that lack a right."""
+    said = {"groupSeq": str(first), "maxGroupNum": str(most), "dataVersion": version}
+    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, _names_of_groups, **said)
+
+
+def _names_of_groups(reply: Command) -> list[list[str]]:
+    shown = as_json(reply)
+    return [sorted(shown["subscriptionGroupTable"]), sorted(shown["forbiddenTable"])]
+
+
+@case(
+    kills=[
+        "tables-are-shown-as-a-whole",
+        "any-version-goes-on",
+        "parts-do-not-show-the-total",
+        "parts-show-all-that-is-forbidden",
+    ]
+)
+def test_table_of_groups_comes_in_parts(bk: BrokerSession) -> None:
+    one, other, topic = bk.group("one"), bk.group("other"), bk.topic()
+    for group in (one, other):
+        bk.create_group(group) >> Reply(SUCCESS)
+        said = {"group": group, "topic": topic, "readable": "false"}
+        bk.call(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN, said) >> Reply(SUCCESS)
+    whole = (groups(bk) >> Reply(SUCCESS, Including({"forbiddenTable": Including({one: ANYTHING})}))).value
+    names, version = sorted(whole["subscriptionGroupTable"]), document(whole["dataVersion"]).decode()
+    changed = document({**whole["dataVersion"], "counter": 1_000_000}).decode()
+    total = Including({"totalGroupNum": str(len(names))})
+    part(bk, 0, 2) >> Reply(SUCCESS, [names[:2], ANYTHING], ext=total)
+    part(bk, names.index(one), 1, version) >> Reply(SUCCESS, [[one], [one]], ext=total)
+    part(bk, names.index(one), 1, changed) >> Reply(SUCCESS, [names[:1], ANYTHING], ext=total)
 
 
 @case(kills=["deletion-keeps-offsets-of-groups", "deletion-always-forgets-offsets-of-groups"])

@@ -17,7 +17,6 @@ STATE = {
     "EndTransactionQueueSize": NUMBER,
     "EndTransactionThreadPoolQueueCapacity": NUMBER,
     "bootTimestamp": r"^\d{13}$",
-    "brokerVersion": NUMBER,
     "brokerVersionDesc": r"^V[45]_\d+_\d+$",
     "commitLogDirCapacity": r"^Total : \S+ \S+, Free : \S+ \S+$",
     "commitLogMaxOffset": NUMBER,
@@ -114,9 +113,19 @@ def test_settings_of_the_later_line_are_unknown(bk: BrokerSession) -> None:
 @case(kills=["state-is-not-shown", "state-without-version"])
 def test_state_is_shown(bk: BrokerSession) -> None:
     number = Matching(r"^-?[0-9]+$")
-    names = ("brokerVersion", "bootTimestamp", "earliestMessageTimeStamp", "sendThreadPoolQueueSize")
+    names = ("bootTimestamp", "earliestMessageTimeStamp", "sendThreadPoolQueueSize")
     shown = Including({"brokerVersionDesc": Matching("^V[0-9]"), **dict.fromkeys(names, number)})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["state-without-number-of-version"])
+def test_state_has_the_number_of_the_release(bk: BrokerSession) -> None:
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _is_its_version) >> Reply(SUCCESS, True)
+
+
+def _is_its_version(reply: Command) -> bool:
+    """Whether brokerVersion is what the header of the answer says."""
+    return state_of(reply).get("brokerVersion") == str(reply.version)
 
 
 @case(kills=["levels-are-not-among-the-state"], clock=True)

@@ -195,6 +195,18 @@ def test_can_be_hidden_for_longer(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
+@case(kills=["suspended-are-counted", "hidden-are-not-counted"], clock=True)
+def test_suspended_is_not_counted(bk: BrokerSession) -> None:
+    asked = {suspend: filled(bk, b"a") for suspend in ("true", "false")}
+    for suspend, (topic, group) in asked.items():
+        (handle,) = popped(bk, topic, group)
+        bk.hide(topic, group, handle, 10, ext={"suspend": suspend}) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    for suspend, times in (("true", 0), ("false", 1)):
+        again = bk.pop(*asked[suspend]).seen("times", lambda one: (one.body, one.reconsume_times))
+        again.eventually() >> Reply(SUCCESS, [(b"a", times)])
+
+
 @case(kills=["old-handles-are-worth-something"], clock=True)
 def test_old_handle_is_invalid(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
@@ -272,7 +284,7 @@ def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
     judge_copy(first, "popped", sent, plain)
     popped_at = (first.pop_time >> Reply(SUCCESS)).value
     bk.advance(10 + REVIVAL + bk.jitter)
-    judge_copy(bk.pop(topic, group), "popped again", sent, plain, popped=popped_at)
+    judge_copy(bk.pop(topic, group), "popped again", sent, plain, popped=popped_at, group=group)
 
 
 @case(kills=["expired-come-again-empty"], clock=True, own_server=True, setup=EXPIRING)

@@ -56,6 +56,13 @@ def test_notifies(bk: BrokerSession) -> None:
         bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
 
 
+@case(kills=["notifications-are-of-all-tags", "notifications-are-of-the-first-tag"])
+def test_notifies_of_wanted_tags(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", tags="A")
+    for tags, has in (("A", "true"), ("B", "false"), ("B || A", "true"), ("*", "true")):
+        bk.notification(topic, group, tags=tags) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
+
+
 @case(kills=["notifications-do-not-wait"])
 def test_notification_waits(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()

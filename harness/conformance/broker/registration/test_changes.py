@@ -10,12 +10,12 @@ from harness.conformance.broker.registrations import (
     of_topic,
     with_topic,
 )
-from harness.session import BrokerSession
+from harness.session import BrokerSession, ReceivedExchange
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 ONE_TOPIC = RequestCode.REGISTER_TOPIC_IN_NAMESRV
-CHUNK = 5
+CHUNK = 6
 SPLIT = {"enableSplitRegistration": "true", "splitRegistrationSize": str(CHUNK), "forceRegister": "false"}
 SINGLE = {"enableSingleTopicRegister": "true"}
 SINGLE_AND_RESTRICTED = {"enableSingleTopicRegister": "true", "brokerPermission": "4"}
@@ -58,28 +58,39 @@ def test_new_topic_stays_announced(bk: BrokerSession) -> None:
     heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
 
 
-@case(
-    "bk.registration.is-split-into-chunks",
-    "bk.registration.chunks-raise-the-data-version",
-    kills=["split-registrations-are-whole", "last-chunk-is-left-out", "chunks-share-their-data-version"],
-    clock=True,
-    setup=SPLIT,
-)
-def test_is_split_into_chunks(bk: BrokerSession) -> None:
-    """A registration comes in parts of five topics, the rest last, each under a higher data version.
+def chunks(bk: BrokerSession) -> list[ReceivedExchange]:
+    """The three parts of a registration, the rest last.
 
-    Not that of the start: 5.3 sends no part of it to a NameServer that it is not connected to yet.
+    Not that of the start: 5.x sends no part of it to a NameServer that it is not connected to yet.
     """
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
     bk.advance(5)  # the other parts of it have come
     whole = bk.mark()
-    first, second, rest = (bk.nameserver.next(REGISTER, since=whole, within=30 + bk.jitter) for _ in range(3))
+    return [bk.nameserver.next(REGISTER, since=whole, within=30 + bk.jitter) for _ in range(3)]
+
+
+@case(kills=["split-registrations-are-whole", "last-chunk-is-left-out"], clock=True, setup=SPLIT)
+def test_is_split_into_chunks(bk: BrokerSession) -> None:
+    first, second, rest = chunks(bk)
     first.number_of_topics >> Request(REGISTER, CHUNK)
     second.number_of_topics >> Request(REGISTER, CHUNK)
     rest.number_of_topics >> Request(REGISTER, Between(0, CHUNK - 1))
+
+
+@case(kills=["chunks-share-their-data-version"], clock=True, setup=SPLIT)
+def test_chunks_raise_the_data_version(bk: BrokerSession) -> None:
+    first, second, rest = chunks(bk)
     before = first.counter >> Request(REGISTER)
     second.counter >> Request(REGISTER, before.value + 1)
     rest.counter >> Request(REGISTER, before.value + 2)
+
+
+@case(kills=["chunks-have-data-versions-of-their-own"], clock=True, setup=SPLIT)
+def test_chunks_share_the_data_version(bk: BrokerSession) -> None:
+    first, second, rest = chunks(bk)
+    version = first.counter >> Request(REGISTER)
+    second.counter >> Request(REGISTER, version.value)
+    rest.counter >> Request(REGISTER, version.value)
 
 
 def is_empty(command: Command) -> bool:

@@ -114,7 +114,7 @@ def test_refusal_of_a_queue_shows_the_topic(bk: BrokerSession) -> None:
 
 @case(kills=["any-topic-name-will-do"])
 def test_illegal_topic_is_refused(bk: BrokerSession) -> None:
-    remark = Containing("The specified topic contains illegal characters")
+    remark = Containing("contains illegal characters")
     bk.send(f"{bk.name('T')}.x") >> Reply(ILLEGAL_PARAMETER, remark=remark)
 
 
@@ -194,7 +194,8 @@ def test_region_and_trace_are_stored(bk: BrokerSession) -> None:
     bk.send(topic) >> Reply(SUCCESS)
     bk.send_batch(topic, [b"a", b"b"]) >> Reply(SUCCESS)
     stored = Including({"MSG_REGION": "DefaultRegion", "TRACE_ON": "true"})
-    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored] * 3)
+    of_batch: object = {} if bk.profile.has("bare-batches") else stored
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored, of_batch, of_batch])
 
 
 OWN = {"mine": "yes", "TAGS": "A", "KEYS": "k", "WAIT": "true", "UNIQ_KEY": "0" * 32}
@@ -217,7 +218,8 @@ def test_properties_are_three_more(bk: BrokerSession) -> None:
     bk.send(topic, properties=OWN) >> Reply(SUCCESS)
     bk.send_batch(topic, [Message(topic=topic, body=b"b", properties=OWN)]) >> Reply(SUCCESS)
     added = {"CLUSTER": bk.cluster_name, "MSG_REGION": "DefaultRegion", "TRACE_ON": "true"}
-    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [{**OWN, **added}] * 2)
+    of_batch = OWN if bk.profile.has("bare-batches") else {**OWN, **added}
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [{**OWN, **added}, of_batch])
 
 
 @case(kills=["messages-without-id-stay-so"])
@@ -445,5 +447,5 @@ def test_name_of_a_topic_that_exists_is_judged(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(
         SUCCESS, Including({"topicConfigTable": Including({f"%RETRY%{group}": ANYTHING})})
     )
-    remark = Containing("The specified topic is longer than topic max length.")
-    bk.send(f"%RETRY%{group}") >> Reply(ILLEGAL_PARAMETER, remark=remark)
+    remark = "The specified topic is longer than topic max length."
+    bk.send(f"%RETRY%{group}") >> Reply(ILLEGAL_PARAMETER, remark=Containing(remark))

@@ -206,9 +206,9 @@ class SubscriptionCheck(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
     subscription_data: Subscription | None = None
 
     @classmethod
-    def decode(cls, data: bytes) -> SubscriptionCheck:
+    def decode(cls, data: bytes, *, engine: Engine = "fastjson") -> SubscriptionCheck:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, msgspec.json.Decoder(cls).decode, _read_check, "replace", "fastjson")
+        return read(data, msgspec.json.Decoder(cls).decode, _read_check, "replace", engine)
 
 
 def _read_check(node: Node) -> SubscriptionCheck:

@@ -112,9 +112,9 @@ class SubscriptionGroupList(msgspec.Struct, rename="camel", forbid_unknown_field
     group_config_list: list[SubscriptionGroup]
 
     @classmethod
-    def decode(cls, data: bytes) -> SubscriptionGroupList:
+    def decode(cls, data: bytes, *, engine: Engine = "fastjson") -> SubscriptionGroupList:
         """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_list, _read_list, "replace")
+        return read(data, _fast_list, _read_list, "replace", engine)
 
 
 _fast_list: Final = msgspec.json.Decoder(SubscriptionGroupList).decode

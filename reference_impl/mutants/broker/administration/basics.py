@@ -17,7 +17,7 @@ from reference_impl.broker.resets import Resets
 from reference_impl.broker.runtime import Runtime
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.topic_administration import TopicAdministration
-from reference_impl.mutants.registry import ALL, V4, V5, after, family, mutant
+from reference_impl.mutants.registry import ALL, BEFORE_55, V4, V5, after, family, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -50,10 +50,16 @@ def groups_never_lose_a_flag(original, self, group, now):
 @answered(
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP,
     "A request without a body to create a group succeeds.",
+    BEFORE_55,
     if_refused=True,
 )
 def empty_groups_are_made():
     return Reply(0)
+
+
+@mutant(GroupAdministration.update, "A request without a body to create a group is refused.", ["5.5"])
+def groups_without_body_are_refused(original, self, command, connection, now):
+    return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
 
 
 @answered(RequestCode.DELETE_SUBSCRIPTION_GROUP, "Deleting a group succeeds without removing it.")
@@ -201,6 +207,11 @@ def state_begins_with_each_question(found, now):
 @after(Runtime.information, "The runtime information omits the Broker's release.")
 def state_without_version(found):
     del found["brokerVersionDesc"]
+
+
+@after(Runtime.information, "The runtime information omits the number of the Broker's release.", BEFORE_55)
+def state_without_number_of_version(found):
+    del found["brokerVersion"]
 
 
 @mutant(Broker.unknown_request, "The server does not answer an unknown request code.")
@@ -360,6 +371,21 @@ def groups_have_members_of_5x(original, self, group, now):
     original(self, group.of_line(True), now)
 
 
+@mutant(Groups.fault, "A group can be created with any name.", ["5.5"])
+def groups_have_any_name(original, self, group):
+    return None
+
+
+@mutant(Groups.fault, "Names of groups have no limit.", ["5.5"])
+def groups_have_long_names(original, self, group):
+    return original(self, group and group[:100])
+
+
+@mutant(Groups.fault, "Names of groups have at most 100 characters.", ["5.5"])
+def groups_have_shorter_names(original, self, group):
+    return original(self, group) or ("The name is too long." if group and len(group) > 100 else None)
+
+
 @mutant(Groups.settle, "Groups are not written to a file.")
 def restarts_forget_groups(original, self, now):
     return
@@ -453,7 +479,7 @@ def state_counts_one_topic(original, self, now):
     return found | dict.fromkeys(("msgPutTotalTodayNow", "putMessageTimesTotal"), str(count))
 
 
-@mutant(GroupAdministration.update, "The text `null` in place of a boolean means false.")
+@mutant(GroupAdministration.update, "The text `null` in place of a boolean means false.", BEFORE_55)
 def null_in_quotes_is_false(original, self, command, connection, now):
     body = command.body.replace(b'"null"', b"false")
     return original(self, msgspec.structs.replace(command, body=body), connection, now)

@@ -1,6 +1,6 @@
 """Faults of limits of cold reads, lists of groups, and services that a Broker does not have."""
 
-from harness.wire import RequestCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import SubscriptionGroupList
 from harness.wire.fastjson import document
 from reference_impl.broker.absent_services import AbsentServices
@@ -115,6 +115,13 @@ def lists_of_groups_are_new(original, self, command, connection, now):
     return reply
 
 
+@mutant(GroupAdministration.update_several, "The names of a list of groups are not checked.", ["5.5"])
+def names_in_a_list_of_groups_are_free(original, self, command, connection, now):
+    for group in SubscriptionGroupList.decode(command.body).group_config_list:
+        self.broker.groups.put(group.of_line(v5=True), now)
+    return Reply(ResponseCode.SUCCESS)
+
+
 @answered(
     RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, "A list of no groups is made.", V5, if_refused=True
 )
@@ -145,3 +152,13 @@ def forbidden_is_not_kept(original, self, group, topic, bit, forbidden, now):
     unwritten = self._unwritten
     original(self, group, topic, bit, forbidden, now)
     self._unwritten = unwritten
+
+
+@answered(RequestCode.SWITCH_TIMER_ENGINE, "Timers move to RocksDB.", ["5.5"])
+def timers_move_to_rocksdb():
+    return Reply(0, remark="switch timer engine success")
+
+
+@answered(RequestCode.SWITCH_TIMER_ENGINE, "No engine of timers can be chosen.", ["5.5"])
+def timers_cannot_stay_in_files():
+    return Reply(ResponseCode.INVALID_PARAMETER, remark="param error")

@@ -22,8 +22,8 @@ def popped_is_lost(original, self, point, now):
 
 
 @mutant(CheckPoints.add, "A popped message is hidden for half of the requested time.", V5)
-def hidden_for_half(original, self, pop, offsets, invisible, revive_queue, now):
-    return original(self, pop, offsets, invisible // 2, revive_queue, now)
+def hidden_for_half(original, self, pop, offsets, invisible, revive_queue, now, *, suspended=False):
+    return original(self, pop, offsets, invisible // 2, revive_queue, now, suspended=suspended)
 
 
 @after(CheckPoints.again, "Redelivery does not increase the reconsume times.", V5)
@@ -76,9 +76,19 @@ def anything_can_be_hidden(original, self, command, connection, now):
 
 
 @mutant(PopAcks.hidden_anew, "The invisible time of a message cannot be extended.", V5)
-def hidden_for_no_longer(original, self, again, offset, invisible, handle, now):
+def hidden_for_no_longer(original, self, again, offset, invisible, handle, suspended, now):
     least = min(invisible, handle.invisible)
-    return original(self, again, offset, least, handle, now)
+    return original(self, again, offset, least, handle, suspended, now)
+
+
+@mutant(PopAcks.hidden_anew, "Messages that were suspended count as tried.", ["5.5"])
+def suspended_are_counted(original, self, again, offset, invisible, handle, suspended, now):
+    return original(self, again, offset, invisible, handle, False, now)
+
+
+@mutant(PopAcks.hidden_anew, "Messages that were hidden for longer never count as tried.", ["5.5"])
+def hidden_are_not_counted(original, self, again, offset, invisible, handle, suspended, now):
+    return original(self, again, offset, invisible, handle, True, now)
 
 
 @mutant(PopAcks.done, "An old handle remains valid after the invisible time changes.", V5)
@@ -95,23 +105,24 @@ def comes_again_without_its_past(found):
 
 
 @after(CheckPoints.again, "Every redelivery sets the time of the first pop anew.", V5)
-def comes_again_with_a_new_first_pop(found, popped):
-    found.properties["1ST_POP_TIME"] = str(popped)
+def comes_again_with_a_new_first_pop(found, point):
+    found.properties["1ST_POP_TIME"] = str(point.pop.time)
 
 
 @mutant(
     CheckPoints.revive, "Messages are redelivered in the older retry topic whatever the settings say.", V5
 )
-def comes_again_in_the_older_topic(original, self, pop, message, now):
+def comes_again_in_the_older_topic(original, self, point, message, now):
+    pop = point.pop
     if not pop.topic.startswith(TopicName.RETRY_PREFIX):
         pop = pop._replace(topic=f"{TopicName.RETRY_PREFIX}{pop.group}_{pop.topic}")
-    original(self, pop, message, now)
+    original(self, replace(point, pop=pop), message, now)
 
 
 @mutant(CheckPoints.revive, "A redelivered message releases no waiting pop.", V5)
-def what_comes_again_releases_no_pops(original, self, pop, message, now):
+def what_comes_again_releases_no_pops(original, self, point, message, now):
     before = dict(self.broker.pop_waiting._more)
-    original(self, pop, message, now)
+    original(self, point, message, now)
     self.broker.pop_waiting._more = before
 
 
@@ -179,7 +190,7 @@ def revived_come_from_the_producer(again, message):
 def expired_come_again_empty(original, self, point, now):
     for offset in point.left:
         if offset < self.broker.store.min_offset(point.pop.topic, point.pop.queue_id):
-            self.revive(point.pop, Message(topic=point.pop.topic, body=b""), now)
+            self.revive(point, Message(topic=point.pop.topic, body=b""), now)
     original(self, point, now)
 
 

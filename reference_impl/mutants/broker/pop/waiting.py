@@ -52,6 +52,16 @@ def notifications_say_yes(original, self, asked, now):
     return True
 
 
+@mutant(PopNotifications.wanted, "A notification looks at no tags.", ["5.5"])
+def notifications_are_of_all_tags(original, self, ext):
+    return None
+
+
+@mutant(PopNotifications.wanted, "A notification looks at the first of several tags.", ["5.5"])
+def notifications_are_of_the_first_tag(original, self, ext):
+    return original(self, {**ext, "exp": (ext.get("exp") or "").split(" ")[0]})
+
+
 @mutant(PopNotifications.look, "The wait of a notification request never ends without a message.", V5)
 def notifications_wait_for_ever(original, self, asked, poll, until, command, connection, now):
     return original(self, asked, poll, NEVER, command, connection, now)

@@ -21,7 +21,7 @@ SERVE = (
 @pytest.mark.parametrize(
     ("uri", "line"),
     [
-        ("builtin:", "5.3"),
+        ("builtin:", "5.5"),
         ("builtin:4.9", "4.9"),
         ("exec:./b --port {port} --namesrv {nameserver}", None),
         ("exec:./b {port} -c {config}?warp=20", None),
@@ -36,7 +36,7 @@ def test_good_ones(uri: str, line: str | None) -> None:
 @pytest.mark.parametrize(
     ("uri", "nameserver", "told"),
     [
-        ("builtin:5.5", "", "a profile after builtin: (4.9, 5.3)"),
+        ("builtin:5.6", "", "a profile after builtin: (4.9, 5.3, 5.5)"),
         ("builtin:5.3?mutant=leases-never-end", "", "there is no mutant 'leases-never-end'"),
         ("exec:./b {port}", "", "{nameserver} in the command"),
         ("tcp://127.0.0.1:10911", "", "HOST:PORT"),

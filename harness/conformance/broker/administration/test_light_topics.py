@@ -1,0 +1,59 @@
+"""Chapter administration: what is refused about light topics where there are none (5.5)."""
+
+from harness.conformance import Containing, Reply, case
+from harness.conformance.broker.tools import SUCCESS
+from harness.session import BrokerSession, Exchange
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.fastjson import document
+
+NO_TOPIC, NO_GROUP = ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
+INVALID, ILLEGAL = ResponseCode.INVALID_PARAMETER, ResponseCode.ILLEGAL_OPERATION
+
+
+@case(kills=["light-topics-need-no-parent", "any-topic-is-a-parent"])
+def test_light_topics_need_a_parent(bk: BrokerSession) -> None:
+    group = bk.group()
+    for topic, refused in (
+        (name := bk.name("T"), Reply(NO_TOPIC, remark=f"Topic [{name}] not exist.")),
+        (name := bk.topic(), Reply(INVALID, remark=f"Topic [{name}] type not match.")),
+    ):
+        bk.call(RequestCode.GET_PARENT_TOPIC_INFO, {"topic": topic}) >> refused
+        bk.call(RequestCode.GET_LITE_TOPIC_INFO, {"parentTopic": topic, "liteTopic": "light"}) >> refused
+        asked = {"parentTopic": topic, "group": group, "clientId": "client"}
+        bk.call(RequestCode.GET_LITE_CLIENT_INFO, asked) >> refused
+
+
+@case(kills=["light-groups-need-not-exist", "any-group-is-light"])
+def test_light_groups_need_a_parent(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    for code in (RequestCode.GET_LITE_GROUP_INFO, RequestCode.TRIGGER_LITE_DISPATCH):
+        bk.call(code, {"group": "a b"}) >> Reply(NO_GROUP, remark="Group [a b] not exist.")
+        bk.call(code, {"group": group}) >> Reply(INVALID, remark=f"Group [{group}] is not a LITE group.")
+
+
+@case(kills=["light-subscriptions-may-be-none", "light-subscriptions-are-not-read"])
+def test_light_subscriptions_need_a_body(bk: BrokerSession) -> None:
+    code = RequestCode.LITE_SUBSCRIPTION_CTL
+    bk.call(code) >> Reply(ILLEGAL, remark="Request body is null.")
+    for body in (b"{}", b'{"subscriptionSet":[]}'):
+        bk.call(code, None, body) >> Reply(ILLEGAL, remark="LiteSubscriptionCtlRequestBody is empty.")
+    whole = {"action": "PARTIAL_ADD", "clientId": "c", "group": bk.group(), "topic": bk.name("T")}
+    lacking = [{**whole, member: " "} for member in ("clientId", "group", "topic")]
+    body = b'{"subscriptionSet":[' + b",".join(document(one) for one in lacking) + b"]}"
+    bk.call(code, None, body) >> Reply(SUCCESS)
+
+
+def pop(bk: BrokerSession, topic: str, most: int = 16) -> Exchange:
+    """POP_LITE_MESSAGE (200070)."""
+    asked = {"clientId": "client", "consumerGroup": bk.group(), "topic": topic, "maxMsgNum": str(most)}
+    times = {"invisibleTime": "60000", "pollTime": "0", "bornTime": str(bk.broker_time())}
+    return bk.call(RequestCode.POP_LITE_MESSAGE, {**asked, **times}, about=topic)
+
+
+@case(kills=["light-pops-need-no-light-topic", "light-pops-have-no-limit"])
+def test_light_pops_need_a_light_topic(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    pop(bk, bk.name("T")) >> Reply(NO_TOPIC)
+    pop(bk, topic) >> Reply(INVALID, remark=f"the topic [{topic}] message type not match")
+    pop(bk, topic, 33) >> Reply(INVALID, remark=Containing("pop message's num is greater than 32"))

@@ -1,0 +1,79 @@
+"""Light topics (5.5): this Broker has none, and says so as Apache's does where there are none.
+
+Source: LiteManagerProcessor, LiteSubscriptionCtlProcessor, PopLiteMessageProcessor of rocketmq-all-5.5.0.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.fastjson import ParseError, tree
+from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import answers
+
+from . import required
+from .part import Part
+
+_MOST: Final = 32
+
+
+class LightTopics(Part):
+    """Refuses what is asked about light topics."""
+
+    @answers(RequestCode.GET_PARENT_TOPIC_INFO, v55=True)
+    def parent(self, command: Command, connection: int, now: int) -> Reply:
+        return self.no_parent(required.text(command.ext or {}, "topic"))
+
+    @answers(RequestCode.GET_LITE_TOPIC_INFO, v55=True)
+    @answers(RequestCode.GET_LITE_CLIENT_INFO, v55=True)
+    def light_topic(self, command: Command, connection: int, now: int) -> Reply:
+        return self.no_parent(required.text(command.ext or {}, "parentTopic"))
+
+    @answers(RequestCode.GET_LITE_GROUP_INFO, v55=True)
+    @answers(RequestCode.TRIGGER_LITE_DISPATCH, v55=True)
+    def light_group(self, command: Command, connection: int, now: int) -> Reply:
+        group = required.text(command.ext or {}, "group")
+        if self.broker.groups.find(group, now) is None:
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=f"Group [{group}] not exist.")
+        return Reply(ResponseCode.INVALID_PARAMETER, remark=f"Group [{group}] is not a LITE group.")
+
+    @answers(RequestCode.LITE_SUBSCRIPTION_CTL, v55=True)
+    def subscribe(self, command: Command, connection: int, now: int) -> Reply:
+        """Subscriptions that lack something are passed over; others are kept nowhere."""
+        if not command.body:
+            return Reply(ResponseCode.ILLEGAL_OPERATION, remark="Request body is null.")
+        if not self.subscriptions(command):
+            return Reply(ResponseCode.ILLEGAL_OPERATION, remark="LiteSubscriptionCtlRequestBody is empty.")
+        return Reply(ResponseCode.SUCCESS)
+
+    @answers(RequestCode.POP_LITE_MESSAGE, v55=True)
+    def pop(self, command: Command, connection: int, now: int) -> Reply:
+        ext = command.ext or {}
+        topic, most = required.text(ext, "topic"), required.int32(ext, "maxMsgNum")
+        if most > _MOST:
+            where = f"the broker[{self.config.broker_ip1}]"
+            remark = f"{where} pop message's num is greater than {_MOST}"
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+        if self.broker.topics.get(topic) is None:
+            remark = f"topic [{topic}] not exist, apply first please! {self.broker.pulls.see()}"
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
+        remark = f"the topic [{topic}] message type not match"
+        return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def subscriptions(self, command: Command) -> list[Any]:
+        """The subscriptions of a request. Raises RefusedError."""
+        try:
+            found = tree(command.body, self.profile.engine)[0].to_value()
+        except ParseError as error:
+            raise RefusedError(f"the body cannot be read: {error}") from error
+        listed = found.get("subscriptionSet") if isinstance(found, dict) else None
+        return listed if isinstance(listed, list) else []
+
+    def no_parent(self, topic: str) -> Reply:
+        """The refusal of a topic that is no parent."""
+        if self.broker.topics.get(topic) is None:
+            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"Topic [{topic}] not exist.")
+        return Reply(ResponseCode.INVALID_PARAMETER, remark=f"Topic [{topic}] type not match.")
