@@ -226,7 +226,7 @@ def test_codes_of_others_are_not_served(ns: NameServerSession) -> None:
         "writeQueueNums": "8",
     }
     for code in FOREIGN:
-        ns.call(code, asked, b"brokerName=x\n") >> unserved
+        ns.call(code, asked, b"brokerName=x\n", on=ns.connection) >> unserved
     ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
     ns.topics().among([topic]) >> Reply(SUCCESS, [])
     unharmed(ns, before)
