@@ -183,7 +183,6 @@ class _Files:
             self._memory[path_key] = data
             return
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             replace(path, data)
         except OSError as error:
             complain(f"nameserver: {path_key} {path} cannot be written: {error}")

@@ -9,12 +9,16 @@ from harness.session.exchange import Exchange, View
 from harness.session.nameserver.settings import SettingsSession
 from harness.session.request_method import RequestMethod
 from harness.session.requests import HeaderFields
-from harness.session.views import ConfigExchange, JsonExchange, json_of
+from harness.session.views import ConfigExchange, JsonExchange, body_member
 from harness.wire import Command, RequestCode
 from harness.wire.bodies import Properties, SyncStateSet
 
 OF_CONTROLLER: Final = range(1001, 1014)
 """The codes that only a controller serves, and those beside them."""
+
+
+_IN_SYNC: Final = body_member("syncStateSet", of=list)
+_TABLE: Final = body_member("replicasInfoTable", of=dict)
 
 
 class MasterExchange(JsonExchange):
@@ -35,8 +39,7 @@ class MasterExchange(JsonExchange):
         """View: the ids that are in sync, sorted; None without a body."""
 
         def read(reply: Command) -> Any:
-            body = json_of(reply)
-            return None if body is None else sorted(body["syncStateSet"])
+            return sorted(_IN_SYNC.read(reply)) if reply.body else None
 
         return self.seen_as(View("ids in sync", read, ("syncStateSet",)))
 
@@ -48,8 +51,7 @@ class ReplicasExchange(JsonExchange):
         """View: what it says of a broker name, as plain Python; None where it does not list it."""
 
         def read(reply: Command) -> Any:
-            body = json_of(reply)
-            return None if body is None else body["replicasInfoTable"].get(name)
+            return _TABLE.read(reply).get(name)
 
         return self.seen_as(View(f"replicas of {name}", read, ("replicasInfoTable", name)))
 
@@ -57,9 +59,9 @@ class ReplicasExchange(JsonExchange):
         """View: the ids of a broker name that live, sorted."""
 
         def read(reply: Command) -> Any:
-            found = (json_of(reply) or {})["replicasInfoTable"].get(name)
-            listed = [] if found is None else [*found["inSyncReplicas"], *found["notInSyncReplicas"]]
-            return sorted(one["brokerId"] for one in listed if one["alive"])
+            found = _TABLE.read(reply).get(name, {})
+            listed = [*found.get("inSyncReplicas", []), *found.get("notInSyncReplicas", [])]
+            return sorted(one.get("brokerId") for one in listed if one.get("alive"))
 
         return self.seen_as(View(f"living ids of {name}", read, ("replicasInfoTable", name)))
 

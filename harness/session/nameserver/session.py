@@ -213,7 +213,9 @@ class NameServerSession(NameServerRequests):
         ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
         outcome = self.ask_own(_LED, ext, b"", connection)
         connection.close()
-        return None if _succeeds(outcome) else f"{request_words(_LED)} got: {outcome}"
+        code = outcome.command.code if isinstance(outcome, Replied) else None
+        leads_not = code in (None, ResponseCode.CONTROLLER_NOT_LEADER)
+        return f"{request_words(_LED)} got: {outcome}" if leads_not else None
 
     def restart(self, how: Ending = "term") -> None:
         super().restart(how)

@@ -5,6 +5,7 @@ import copy
 from harness.wire import RequestCode
 from reference_impl.mutants.registry import mutant
 from reference_impl.nameserver.core import NameServer
+from reference_impl.nameserver.endpoint import Endpoint
 
 _ESSENTIAL = {
     RequestCode.REGISTER_BROKER,
@@ -27,17 +28,20 @@ def topic_list_is_not_answered(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.execute, "Registrations, their ends and routes are served, and no other request is known.")
+@mutant(Endpoint.execute, "Registrations, their ends and routes are served, and no other request is known.")
 def serves_the_essential_only(original, self, command, connection, now):
     if command.code not in _ESSENTIAL:
-        return self.unknown_request(command)
+        return self.nameserver.unknown_request(command)
     return original(self, command, connection, now)
 
 
-@mutant(NameServer.execute, "Every request is carried out, and forgotten as soon as it is answered.")
+@mutant(Endpoint.execute, "Every request is carried out, and forgotten as soon as it is answered.")
 def forgets_everything(original, self, command, connection, now):
+    server, controller = self.nameserver, self.controller
     if not hasattr(self, "unspoilt"):
-        self.unspoilt = copy.deepcopy((self.routes, self.kv))
+        self.unspoilt = copy.deepcopy((server.routes, server.kv))
     reply = original(self, command, connection, now)
-    self.routes, self.kv = copy.deepcopy(self.unspoilt)
+    server.routes, server.kv = copy.deepcopy(self.unspoilt)
+    if controller is not None:
+        controller.replicas.sets, controller.heartbeats.known = {}, {}
     return reply

@@ -44,7 +44,7 @@ class Controller(IdRequests, MasterRequests, InspectionRequests):
         self.replicas = replicas
         self.heartbeats = heartbeats
         self.election = election
-        self.handlers = handlers_of(self, v5=True)
+        self.handlers = handlers_of(self, profile)
         self.news: list[RoleChange] = []
         self._between_heartbeats = settings.config.scan_not_active_broker_interval
         self._between_masters = settings.config.scan_inactive_master_interval

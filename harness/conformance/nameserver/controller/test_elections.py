@@ -246,4 +246,5 @@ def test_role_changes_need_not_be_told(ns: NameServerSession) -> None:
     one.applies() >> Reply(SUCCESS)
     one.beats() >> Reply(SUCCESS)
     one.elects() >> Reply(SUCCESS)
+    leads(ns, one, 1)
     heard.next_request() >> Silence()

@@ -137,5 +137,6 @@ def test_sync_state_data_shows_every_broker(ns: NameServerSession) -> None:
 @case(kills=["no-names-are-none"], setup=CONTROLLER)
 def test_sync_state_data_needs_names(ns: NameServerSession) -> None:
     refused = Reply(ResponseCode.SYSTEM_ERROR)
+    ns.replicas(ns.name("unknown")) >> Reply(SUCCESS)
     ns.replicas() >> refused
     ns.call(RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, None, b"[]") >> refused

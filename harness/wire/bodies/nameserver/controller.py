@@ -15,14 +15,15 @@ from harness.wire.bodies.json_body import (
 )
 from harness.wire.bodies.nameserver.route import BrokerMemberGroup
 from harness.wire.fastjson import Engine, Node, document
-from harness.wire.fastjson.coerce import as_int32, as_int64, members
+from harness.wire.fastjson.coerce import CoercionError, as_int32, as_int64, members
+from harness.wire.integers import Int32, Int64
 
 
 class SyncStateSet(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """The ids that are in sync, in no order, and the epoch of that set."""
 
-    sync_state_set: list[int] = []
-    sync_state_set_epoch: int = 0
+    sync_state_set: list[Int64]
+    sync_state_set_epoch: Int32 = 0
 
     def encode(self) -> bytes:
         """The JSON body."""
@@ -93,10 +94,9 @@ _fast_names: Final = msgspec.json.Decoder(list[str]).decode
 
 def _read_set(node: Node) -> SyncStateSet:
     found = members(node, {"syncStateSet": list_of(not_null(as_int64)), "syncStateSetEpoch": as_int32})
-    return SyncStateSet(
-        sync_state_set=found.get("syncStateSet") or [],
-        sync_state_set_epoch=found.get("syncStateSetEpoch") or 0,
-    )
+    if found.get("syncStateSet") is None:
+        raise CoercionError("no syncStateSet", node)
+    return SyncStateSet(found["syncStateSet"], found.get("syncStateSetEpoch") or 0)
 
 
 def _read_names(node: Node) -> list[str]:
