@@ -7,7 +7,20 @@ import argparse
 import subprocess
 import sys
 
-NAMES = ("codec", "store", "server", "broker", "catalogue", "flood", "testing", "machines", "campaign")
+NAMES = (
+    *(
+        "codec",
+        "store",
+        "server",
+        "broker",
+        "memory",
+        "catalogue",
+        "flood",
+        "testing",
+        "machines",
+        "campaign",
+    ),
+)
 
 parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks one after the other.")
 parser.add_argument("names", nargs="*", metavar="NAME", help=f"only these (all): {', '.join(NAMES)}")

@@ -51,10 +51,14 @@ _BROKER_JVM = (
     *_OPENED,
     "--add-exports=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/jdk.internal.ref=ALL-UNNAMED",
-    # A disk that is fuller than this is not written to (`DefaultMessageStore`).
-    "-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99",
-    "-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.99",
 )
+_DISK = {
+    "diskSpaceWarningLevelRatio": "-Drocketmq.broker.diskSpaceWarningLevelRatio=0.99",
+    "diskSpaceCleanForciblyRatio": "-Drocketmq.broker.diskSpaceCleanForciblyRatio=0.99",
+}
+"""A disk that is fuller than this is not written to (`DefaultMessageStore`). The property goes before the
+setting of its name.
+"""
 _SMALL = {
     "mappedFileSizeCommitLog": "16777216",
     "mappedFileSizeConsumeQueue": "60000",
@@ -196,4 +200,5 @@ def _broker_arguments(
         **in_directory(setup, home),
     }
     settings = {key: with_nameservers(value, nameservers) for key, value in settings.items()}
-    return launch([java, *_BROKER_JVM], classpath, _BROKER_MAIN, home, "broker", settings)
+    disk = [option for key, option in _DISK.items() if key not in dict(setup)]
+    return launch([java, *_BROKER_JVM, *disk], classpath, _BROKER_MAIN, home, "broker", settings)

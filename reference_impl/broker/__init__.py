@@ -9,7 +9,7 @@ Everything about calling it is in `reference_impl/remoting/endpoint.py`; everyth
 decision is in `parts.py`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from reference_impl.remoting.endpoint import Certificates, no_certificate
 from reference_impl.remoting.parts import Parts
@@ -17,7 +17,7 @@ from reference_impl.remoting.parts import Parts
 from .acl.access import AclFiles, no_files
 from .acl.accounts import AclError
 from .config import Config
-from .core import OfClient, the_same
+from .core import OfClient, nothing_said, the_same
 from .endpoint import Endpoint
 from .part import Chance
 from .parts import PARTS
@@ -52,6 +52,7 @@ def build(
     certificates: Certificates = no_certificate,
     of_client: OfClient = the_same,
     acl_files: AclFiles = no_files,
+    warn: Callable[[str], None] = nothing_said,
 ) -> Endpoint:
     """A Broker that has just started.
 
@@ -61,8 +62,8 @@ def build(
     an unknown one, ValueError for one that does not apply); `started` is the time, ms since the epoch;
     `certificates` is asked once for each TLS connection; `of_client` gives the Broker's time at a moment that
     a client's clock shows; `acl_files` is asked for the files of access control every few seconds, where
-    `aclEnable` is true. Raises StoreError for a storage that is damaged, AclError for such a file that cannot
-    be read.
+    `aclEnable` is true; `warn` gets what an administrator should know. Raises StoreError for a storage that
+    is damaged, AclError for such a file that cannot be read.
     """
     if profile not in PARTS:
         raise ValueError(f"unknown profile {profile!r}; expected one of {', '.join(PARTS)}")
@@ -87,6 +88,7 @@ def build(
         started=started,
         of_client=of_client,
         acl_files=acl_files,
+        warn=warn,
     )
     endpoint: Endpoint = chosen["endpoint"](broker, certificates)
     return endpoint

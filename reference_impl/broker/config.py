@@ -34,6 +34,7 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
             "shortPollingTimeMills",
             "startAcceptSendRequestTimeStamp",
             "filterDataCleanTimeSpan",
+            "inMemoryLogBytes",
         }
     )
     AT_LEAST: ClassVar = {
@@ -55,6 +56,7 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
         "haHousekeepingInterval": 1,
         "haTransferBatchSize": 1,
         "slaveTimeout": 0,
+        "inMemoryLogBytes": 1,
     }
 
     broker_name: str = "broker-a"
@@ -236,6 +238,16 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Hours of the day in which files go, between semicolons, by the clock on the wall."""
     clean_resource_interval: int = 10000
     """ms between two looks for files that are too old."""
+    clean_file_forcibly_enable: bool = True
+    """Whether the oldest files go when the disk is nearly full, however old they are."""
+    disk_max_used_space_ratio: int = 75
+    """Percent of the disk, 10 to 95: where more is used, what is too old goes at any hour."""
+    disk_space_clean_forcibly_ratio: int = 85
+    """5.3: percent of the disk, 30 to 85: where more is used, the oldest files go (4.9: 85)."""
+    disk_space_warning_level_ratio: int = 90
+    """5.3: percent of the disk, 35 to 90: where more is used, nothing is stored (4.9: 90)."""
+    in_memory_log_bytes: int = 268435456
+    """Without `storePathRootDir`: how much of the log is kept. (Apache has no such setting.)"""
     config_black_list: str = ""
     """Keys that code 25 refuses, between semicolons, beside those that it always refuses."""
 
@@ -258,11 +270,30 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
         """Whether this Broker follows a master."""
         return self.broker_role == "SLAVE"
 
+    @property
+    def delete_expired_above(self) -> float:
+        """The part of the disk above which what is too old goes at any hour."""
+        return min(max(self.disk_max_used_space_ratio, 10), 95) / 100
+
+    @property
+    def clean_forcibly_above(self) -> float:
+        """The part of the disk above which the oldest files go."""
+        return min(max(self.disk_space_clean_forcibly_ratio, 30), 85) / 100
+
+    @property
+    def full_above(self) -> float:
+        """The part of the disk above which nothing is stored."""
+        return min(max(self.disk_space_warning_level_ratio, 35), 90) / 100
+
     def of_store(self) -> StoreConfig:
         """What of this is the store's."""
-        return StoreConfig(
+        on_disk = StoreConfig(
             max_message_size=self.max_message_size, log_file_size=self.mapped_file_size_commit_log
         )
+        if self.store_path_root_dir:
+            return on_disk
+        size = min(on_disk.log_file_size, max(self.in_memory_log_bytes // _FILES_IN_MEMORY, 1))
+        return msgspec.structs.replace(on_disk, log_file_size=size, queue_file_entries=_QUEUE_IN_MEMORY)
 
     def check(self) -> None:
         """Raises ConfigError for settings that contradict each other or mean nothing."""
@@ -284,6 +315,10 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
                 raise ConfigError(f"namesrvAddr={self.namesrv_addr}: expected host:port;host:port")
 
 
+_FILES_IN_MEMORY: Final = 4
+"""How many files the log in memory has, so that what goes is a small part of it."""
+_QUEUE_IN_MEMORY: Final = 4_096
+"""Messages of a file of a queue in memory, which goes when all of them have left the log."""
 _WORDS: Final = {
     "brokerRole": ("ASYNC_MASTER", "SYNC_MASTER", "SLAVE"),
     "flushDiskType": ("ASYNC_FLUSH", "SYNC_FLUSH"),
@@ -292,16 +327,3 @@ _WORDS: Final = {
 _ADDRESS: Final = re.compile(r"\S+:[0-9]{1,5}")
 _LEVELS: Final = re.compile(r"\d{1,9}[smhd]( \d{1,9}[smhd])*")
 _UNITS: Final = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
-_NOT_IN_49: Final = """
-enableSplitRegistration splitRegistrationSize enableSingleTopicRegister disappearTimeAfterStart
-enableSlaveActingMaster brokerHeartbeatInterval brokerNotActiveTimeoutMillis compatibleWithOldNameSrv
-syncBrokerMemberGroupPeriod totalReplicas skipPreOnline enableShutdownGracefully shutdownWaitTimeSeconds
-reviveQueueNum timerWheelEnable litePullMessageEnable channelExpiredTimeout
-enableCreateSysGroup timerMaxDelaySec timerPrecisionMs bindAddress enableRetryTopicV2
-retrieveMessageFromPopRetryTopicV1 popFromRetryProbability popResponseReturnActualRetryTopic
-initPopOffsetByCheckMsgInMem popPollingSize maxPopPollingSize defaultMessageRequestMode
-defaultPopShareQueueNum serverLoadBalancerEnable useServerSideResetOffset haMaxGapNotInSync inSyncReplicas
-recallMessageEnable allowRecallWhenBrokerNotWriteable dataReadAheadEnable
-"""
-NOT_IN_49: Final = frozenset(_NOT_IN_49.split())
-"""Settings that 4.9 does not know."""

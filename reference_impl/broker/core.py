@@ -99,8 +99,14 @@ def the_same(moment: int) -> int:
     return moment
 
 
+def nothing_said(text: str) -> None:
+    """Where warnings are of no use."""
+
+
 class Broker(RequestTable):
-    """One Broker. `stored` is what files below the root directory say, by name, from the last run."""
+    """One Broker. `stored` is what files below the root directory say, by name, from the last run; `warn`
+    gets what its administrator should know.
+    """
 
     topics: Topics
     groups: Groups
@@ -162,6 +168,7 @@ class Broker(RequestTable):
         started: int,
         of_client: OfClient = the_same,
         acl_files: AclFiles = no_files,
+        warn: Callable[[str], None] = nothing_said,
     ) -> None:
         self.profile = parts.profile
         self.config = config
@@ -172,6 +179,7 @@ class Broker(RequestTable):
         self.outbox: list[Outgoing] = []
         self.of_client = of_client
         self.acl_files = acl_files
+        self.warn = warn
         self._peers: dict[int, str] = {}
 
         for name in PARTS:
@@ -238,6 +246,10 @@ class Broker(RequestTable):
     def peer(self, connection: int) -> str:
         """The remote "ip:port" of a connection; of one that has ended, nothing but a text."""
         return self._peers.get(connection, "unknown")
+
+    def delivers(self) -> bool:
+        """Whether what waits for a time is stored again when that has come."""
+        return self.ha_membership.is_special() and not self.store.is_full
 
     def answer(self, connection: int, request: Command, reply: Reply) -> None:
         """Answer a request whose handler returned None."""

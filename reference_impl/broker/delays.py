@@ -124,13 +124,13 @@ class Delays(Part):
 
     def next_tick(self) -> int:
         """When the next message is due, or the file is to be written."""
-        if not self.broker.ha_membership.is_special():
+        if not self.broker.delivers():
             return self._write_at
         return min(self._write_at, min(self._due.values(), default=NEVER))
 
     def tick(self, now: int) -> None:
         """Deliver what is due."""
-        if self.broker.ha_membership.is_special():
+        if self.broker.delivers():
             for level in [level for level, due in self._due.items() if due <= now]:
                 self._deliver(level, now)
         if self._write_at <= now:

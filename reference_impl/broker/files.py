@@ -14,7 +14,7 @@ from collections import OrderedDict
 from pathlib import Path
 from types import ModuleType
 
-from .store import StoreError
+from .store import Space, StoreError
 
 _MOST_OPEN = 256
 
@@ -102,6 +102,12 @@ class FileStorage:
                 path.rmdir()
         except OSError as error:
             raise StoreError(f"{self._root / name} cannot be deleted: {error}") from error
+
+    def space(self) -> Space:
+        found = os.statvfs(self._root)
+        used, usable = found.f_blocks - found.f_bfree, found.f_bavail
+        percent = -(-100 * used // max(used + usable, 1))
+        return Space(found.f_blocks * found.f_frsize, usable * found.f_frsize, percent / 100)
 
     def close(self) -> None:
         """Ends the use of the files."""

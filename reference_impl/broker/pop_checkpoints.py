@@ -186,7 +186,7 @@ class CheckPoints(Part):
 
     def next_tick(self) -> int:
         """When the next checkpoint's time is over."""
-        return self._due[0][0] if self._due and self.broker.ha_membership.is_special() else NEVER
+        return self._due[0][0] if self._due and self.broker.delivers() else NEVER
 
     def tick(self, now: int) -> None:
         """Bring back what was not acknowledged in time."""

@@ -1,11 +1,16 @@
 """How long messages are kept: files of the log that are older than `fileReservedTime` go, at `deleteWhen`.
 
-1. A file is as old as the first message behind it, and goes as a whole; the last one stays.
+1. A file is as old as the first message behind it, and goes as a whole; the last one stays. One look deletes
+   ten files at the most.
 2. An administrator may ask for it at any hour (329); the next twenty looks then delete what is too old.
-3. What is still to be consumed is not asked for.
+3. Where more of the disk is used than `diskMaxUsedSpaceRatio`, what is too old goes at any hour; above
+   `diskSpaceCleanForciblyRatio` the oldest files go, however old they are; above `diskSpaceWarningLevelRatio`
+   nothing is stored, and nothing that waits is delivered.
+4. Without a store on disk, the oldest files go as soon as the log is longer than `inMemoryLogBytes`.
+5. What is still to be consumed is not asked for.
 
-Source: DefaultMessageStore.CleanCommitLogService of rocketmq-all-4.9.8 and rocketmq-all-5.3.3, without what
-it does when the disk is nearly full.
+Source: DefaultMessageStore.CleanCommitLogService, MappedFileQueue#deleteExpiredFileByTime of
+rocketmq-all-4.9.8 and rocketmq-all-5.3.3. What is kept in memory is our own.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ from .part import Part
 _HOUR = 3_600_000
 _FIRST = 60_000
 _LOOKS_WHEN_ASKED: Final = 20
+_FILES_OF_ONE_LOOK: Final = 10
 
 
 class Retention(Part):
@@ -40,12 +46,24 @@ class Retention(Part):
         return self._next or self.broker.started + _FIRST
 
     def tick(self, now: int) -> None:
-        """Deletes what is too old, if it is the time to do so."""
+        """Deletes what is too old, if it is the time to do so, and the oldest if there is no room for it."""
         self._next = now + self.config.clean_resource_interval
-        if self.is_time(now) or self._asked > 0:
+        used, store = self.broker.store.space().used, self.broker.store
+        store.is_full = self.is_full(used)
+        if self.is_time(now) or self.is_short(used) or self._asked > 0:
             self._asked = max(0, self._asked - 1)
-            store = self.broker.store
-            store.delete_before(store.first_file_since(now - self.config.file_reserved_time * _HOUR))
+            files = store.log_files()
+            if not self.is_urgent(used):
+                oldest = store.first_file_since(now - self.config.file_reserved_time * _HOUR)
+                files = [start for start in files if start <= oldest]
+            store.delete_before(max(files[: _FILES_OF_ONE_LOOK + 1], default=0))
+
+    def settle(self, now: int) -> None:
+        """Keeps the log in memory as short as it is to be."""
+        if not self.config.store_path_root_dir:
+            start, end = self.broker.store.physical_range()
+            if end - start > self.config.in_memory_log_bytes:
+                self.broker.store.delete_before(end - self.config.in_memory_log_bytes)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
@@ -53,3 +71,17 @@ class Retention(Part):
         """Whether `now` is in one of the hours of `deleteWhen`, by the clock on the wall."""
         hour = datetime.fromtimestamp(now / 1000).astimezone().hour
         return any(part.strip() == f"{hour:02d}" for part in self.config.delete_when.split(";"))
+
+    def is_short(self, used: float) -> bool:
+        """Whether so much of the disk is used that what is too old goes at any hour."""
+        if self.profile.v5 and used > self.config.clean_forcibly_above:
+            return True
+        return used > self.config.delete_expired_above
+
+    def is_urgent(self, used: float) -> bool:
+        """Whether so much of the disk is used that the oldest files go, however old they are."""
+        return self.config.clean_file_forcibly_enable and used > self.config.clean_forcibly_above
+
+    def is_full(self, used: float) -> bool:
+        """Whether so much of the disk is used that nothing more is stored."""
+        return used > self.config.full_above

@@ -21,7 +21,7 @@ from .part import Part
 
 _NO_RATES: Final = "0.0 0.0 0.0"
 _ZEROS: Final = (
-    "EndTransactionQueueSize", "commitLogDiskRatio", "consumeQueueDiskRatio", "dispatchBehindBytes",
+    "EndTransactionQueueSize", "dispatchBehindBytes",
     "dispatchMaxBuffer", "getMessageEntireTimeMax", "msgGetTotalTodayMorning", "msgGetTotalTodayNow",
     "msgGetTotalYesterdayMorning", "msgPutTotalTodayMorning", "msgPutTotalYesterdayMorning",
     "pageCacheLockTimeMills", "pullThreadPoolQueueHeadWaitTimeMills", "pullThreadPoolQueueSize",
@@ -53,7 +53,7 @@ class Runtime(Part):
     def information(self, now: int) -> dict[str, str]:
         """Every key with its text."""
         v5, config, store = self.profile.v5, self.config, self.broker.store
-        least, end = store.physical_range()
+        space, (least, end) = store.space(), store.physical_range()
         messages = sum(
             store.max_offset(topic, queue) for topic, queues in store.topics().items() for queue in queues
         )
@@ -62,9 +62,11 @@ class Runtime(Part):
         found |= {
             "bootTimestamp": str(self.broker.started),
             "brokerVersionDesc": self.profile.release,
-            "commitLogDirCapacity": "Total : 0 B, Free : 0 B.",
+            "commitLogDirCapacity": f"Total : {_readable(space.total)}, Free : {_readable(space.free)}.",
+            "commitLogDiskRatio": str(space.used),
             "commitLogMaxOffset": str(end),
             "commitLogMinOffset": str(least if least < end else -1),
+            "consumeQueueDiskRatio": str(space.used),
             "earliestMessageTimeStamp": str(self.earliest()),
             "getTransferredTps" if v5 else "getTransferedTps": _NO_RATES,
             "msgPutTotalTodayNow": str(messages),
@@ -102,3 +104,11 @@ class Runtime(Part):
         store = self.broker.store
         first = store.at(store.physical_range()[0])
         return -1 if first is None else first.store_timestamp
+
+
+def _readable(size: int) -> str:
+    """A number of bytes as Apache shows it: 300 B, 1.5 KiB, 251.9 GiB."""
+    if size < 1024:
+        return f"{size} B"
+    power = (size.bit_length() - 1) // 10
+    return f"{size / 1024**power:.1f} {' KMGTPE'[power]}iB"

@@ -100,7 +100,7 @@ class Sends(Part):
         if isinstance(topic, Reply):
             return topic
         if self.refuses_as_slave():
-            return self.refusal(ResponseCode.SERVICE_NOT_AVAILABLE, self.closed())
+            return self.not_stored(PutStatus.SERVICE_NOT_AVAILABLE)
         queue_id = asked.queue_id if asked.queue_id >= 0 else self.any_queue(topic)
         waits = self.waits(asked.properties)
         if self.broker.replicated_sends.lacks_replicas(waits=waits):
@@ -199,13 +199,6 @@ class Sends(Part):
     def refuses_as_slave(self) -> bool:
         """Whether no message is stored, because this is a slave."""
         return self.config.is_slave
-
-    def closed(self) -> str:
-        """The remark of a slave, which stores what its master does and nothing else."""
-        return (
-            "service not available now. It may be caused by one of the following reasons: the broker's disk"
-            " is full, messages are put to the slave, message store has been shut down, etc."
-        )
 
     def shown(self, topic: TopicConfig) -> str:
         """A topic as remarks show it."""
@@ -387,6 +380,15 @@ class Sends(Part):
 
     # -- answers ---------------------------------------------------------------------------------------------
 
+    def closed(self) -> str:
+        """The remark where nothing is stored: the disk is full, or this is a slave."""
+        used = f"{self.broker.store.space().used:5.2f}"
+        return (
+            "service not available now. It may be caused by one of the following reasons: the broker's disk"
+            f" is full [CL: {used} CQ: {used} INDEX: {used}], messages are put to the slave, message store"
+            " has been shut down, etc."
+        )
+
     def success(self, message_id: str, queue_id: int, put: Put, key: str | None) -> Reply:
         """The answer to a send that was stored; `key` is the id that its producer gave."""
         ext: dict[str, str | None] = {
@@ -406,6 +408,8 @@ class Sends(Part):
     def fault(self, status: PutStatus) -> tuple[int, str]:
         """Why a message was not stored, as code and remark."""
         config = self.config
+        if status is PutStatus.SERVICE_NOT_AVAILABLE:
+            return ResponseCode.SERVICE_NOT_AVAILABLE, self.closed()
         if status is PutStatus.WHEEL_TIMER_NOT_ENABLE:
             remark = "accurate timer message is not enabled, timerWheelEnable is false"
             return ResponseCode.SYSTEM_ERROR, remark

@@ -130,16 +130,20 @@ class Timers(Part):
 
     def next_tick(self) -> int:
         """When the next message is due, or the file is to be written."""
-        due = self._waiting[0][0] if self._waiting and not self.config.is_slave else NEVER
+        due = self._waiting[0][0] if self._waiting and self.delivers() else NEVER
         return min(due, self._write_at)
 
     def tick(self, now: int) -> None:
         """Deliver what is due."""
-        while not self.config.is_slave and self._waiting and self._waiting[0][0] <= now:
+        while self.delivers() and self._waiting and self._waiting[0][0] <= now:
             self._deliver(self._of_one_moment(), now)
             self._write_at = min(self._write_at, self._later(now))
         if self._write_at <= now:
             self.stop(now)
+
+    def delivers(self) -> bool:
+        """Whether what is due is stored again: neither on a slave nor where the disk is full."""
+        return not (self.config.is_slave or self.broker.store.is_full)
 
     def _of_one_moment(self) -> list[Message]:
         """What is due first, and with it all that is due at the same time."""

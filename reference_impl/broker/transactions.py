@@ -126,10 +126,16 @@ class Transactions(Part):
         if how == _COMMIT:
             put = self.broker.delays.put(self.committed(half), now)
             if put.status is not PutStatus.PUT_OK:
-                code, remark = self.broker.sends.fault(put.status)
-                return Reply(code, remark=remark)
+                return self.not_ended(put.status)
         self._close(found, now)
         return Reply(ResponseCode.SUCCESS)
+
+    def not_ended(self, status: PutStatus) -> Reply:
+        """The answer to a commit whose message was not stored."""
+        code, remark = self.broker.sends.fault(status)
+        if status is PutStatus.SERVICE_NOT_AVAILABLE:
+            remark = "Service not available now."
+        return Reply(code, remark=remark)
 
     def refuses_as_slave(self) -> bool:
         """Whether no transaction is ended, because this is a slave."""
@@ -222,7 +228,7 @@ class Transactions(Part):
 
     def next_tick(self) -> int:
         """When open half messages are gone through next."""
-        return self._check_at if self.broker.ha_membership.is_special() else NEVER
+        return self._check_at if self.broker.delivers() else NEVER
 
     def tick(self, now: int) -> None:
         """Go through what was open when this began."""

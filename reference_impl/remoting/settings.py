@@ -51,7 +51,7 @@ class SettingsInForce(Generic[_C]):
             field.encode_name: field for field in config.settings() if self.knows(field.encode_name)
         }
         self.extra = {key: text for key, text in config.file.items() if key not in self.fields}
-        """Keys of the file that the line does not know."""
+        """Keys of the file that do nothing."""
         self.black_list = self.refused_keys(config.config_black_list)
 
     def knows(self, key: str) -> bool:
@@ -77,11 +77,16 @@ class SettingsInForce(Generic[_C]):
                 value = self.read(key, text, field.type)
                 if value is not None:
                     changes[field.name] = value
-            elif key in self.extra:
-                self.extra[key] = text
+            else:
+                self.take_other(key, text)
         self.config = msgspec.structs.replace(self.config, **changes)  # type: ignore[type-var]
         self.revision += 1
         self.changed()
+
+    def take_other(self, key: str, text: str) -> None:
+        """Change a key that does nothing."""
+        if key in self.extra:
+            self.extra[key] = text
 
     def read(self, key: str, text: str, kind: Any) -> Value | None:
         """The value that a text means; None: the old one stays. 4.9 does not trim strings."""

@@ -13,6 +13,7 @@ from .errors import ConfigError
 Value: TypeAlias = str | int | bool
 
 _WHITE = "".join(map(chr, range(ord(" ") + 1)))
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NUMBER = re.compile(r"[+-]?\d{1,400}")
 
 
@@ -34,6 +35,25 @@ def number(text: str, bits: int = 31) -> int | None:
 def trimmed(text: str) -> str:
     """What Java's `String#trim` leaves."""
     return text.strip(_WHITE)
+
+
+def retold(kind: str, text: str, *, trims: bool) -> str | None:
+    """How a setting of a kind (see `harness.wire.broker_settings`) is shown once it is changed to a text;
+    None: the old value stays.
+    """
+    word = trimmed(text)
+    match kind:
+        case "text":
+            return word if trims else text
+        case "boolean":
+            return shown(text.lower() == "true")
+        case "int" | "long":
+            whole = number(text, 31 if kind == "int" else 63)
+            return None if whole is None else str(whole)
+        case "double":
+            return str(float(word)) if _DECIMAL.fullmatch(word) else None
+        case _:
+            return word if word in kind.split("|") else None
 
 
 def shown(value: Value) -> str:

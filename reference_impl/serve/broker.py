@@ -149,6 +149,7 @@ async def serve_broker(
                 certificates=certificates,
                 of_client=now.of_client,
                 acl_files=lambda: files_of_access(settings.rocketmq_home),
+                warn=lambda text: complain(f"broker {settings.broker_name}: {text}"),
             )
 
         def anew() -> Endpoint:

@@ -25,6 +25,8 @@ from reference_impl.remoting.effects import Ask, Dial, Effect, Flush, GoOn, Noti
 _FIRST_NAMESERVER = 9876
 _EPOCH = 1_700_000_000_000
 """The Broker's time when its clock begins: messages and data versions carry times."""
+_DISK_USED = 0.5
+"""How full its disk is: more than the least that can be asked for, and less than a Broker minds by itself."""
 _SETTINGS = {"brokerName": "probed", "brokerClusterName": "probed-cluster", "namesrvAddr": "{nameserver}"}
 
 
@@ -56,7 +58,7 @@ class BuiltinBroker(InProcess):
     server = "127.0.0.1:10911"
 
     def __init__(self, profile: str, mutant: str | None, setup: Setup = DEFAULT_SETUP) -> None:
-        self._storage = MemoryStorage()
+        self._storage = MemoryStorage(used=_DISK_USED)
         addresses = [f"127.0.0.1:{_FIRST_NAMESERVER + number}" for number in range(nameservers_in(setup))]
         self._nameservers = tuple(ProbingNameServer(address) for address in addresses)
         self._answers: list[tuple[int, int, int, bytes | None]] = []

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .config import StoreConfig
 from .results import Arrival, GetStatus, Got, Put, PutStatus
-from .storage import MemoryStorage, Storage, StoreError
+from .storage import MemoryStorage, Space, Storage, StoreError
 from .store import Store, key_of_tag
 from .wanted import Wanted
 
@@ -18,6 +18,7 @@ __all__ = [
     "MemoryStorage",
     "Put",
     "PutStatus",
+    "Space",
     "Storage",
     "Store",
     "StoreConfig",

@@ -16,9 +16,10 @@ from collections.abc import Iterable
 import msgspec
 
 from .checkpoint import Checkpoint, Checkpoints
+from .config import StoreConfig
 from .entries import ENTRY_SIZE
 from .index import INDEX_FILE, KeyIndex
-from .queue import QUEUE_FILE, ConsumeQueue
+from .queue import ConsumeQueue
 from .segments import Segments
 from .storage import Storage, StoreError
 
@@ -39,11 +40,11 @@ class Files(msgspec.Struct):
     """Store timestamp of the newest message up to there, ms since the epoch."""
 
 
-def open_files(storage: Storage, log_file_size: int) -> Files:
+def open_files(storage: Storage, config: StoreConfig) -> Files:
     """Raises StoreError where messages are missing."""
     names = storage.names()
     starts = _starts_by_directory(names)
-    log = Segments(storage, _LOG, log_file_size, starts.pop(_LOG, ()))
+    log = Segments(storage, _LOG, config.log_file_size, starts.pop(_LOG, ()))
     checkpoints = Checkpoints(storage, names)
     for checkpoint in checkpoints.newest_first():
         if checkpoint.physical_offset > log.end:
@@ -52,7 +53,7 @@ def open_files(storage: Storage, log_file_size: int) -> Files:
                 " that were answered are missing. Put its files back from a copy. To go on without them,"
                 " delete checkpoint, consumequeue and index"
             )
-        files = _covered(storage, starts, checkpoint, log, checkpoints)
+        files = _covered(storage, config, starts, checkpoint, log, checkpoints)
         if files is not None:
             return files
     for name in names:
@@ -61,13 +62,15 @@ def open_files(storage: Storage, log_file_size: int) -> Files:
     return Files(log, checkpoints, _index(storage, ()), covered=log.start)
 
 
-def new_queue(storage: Storage, topic: str, queue_id: int, first: int) -> ConsumeQueue:
+def new_queue(storage: Storage, config: StoreConfig, topic: str, queue_id: int, first: int) -> ConsumeQueue:
     """A queue without files, whose first message will have the offset `first`."""
-    return ConsumeQueue(Segments(storage, _directory(topic, queue_id), QUEUE_FILE, first=first * ENTRY_SIZE))
+    directory, size = _directory(topic, queue_id), config.queue_file_entries * ENTRY_SIZE
+    return ConsumeQueue(Segments(storage, directory, size, first=first * ENTRY_SIZE))
 
 
 def _covered(
     storage: Storage,
+    config: StoreConfig,
     starts: dict[str, list[int]],
     checkpoint: Checkpoint,
     log: Segments,
@@ -83,7 +86,8 @@ def _covered(
         for topic, ends in checkpoint.queues.items():
             for queue_id, end in ends.items():
                 directory = _directory(topic, queue_id)
-                segments = Segments(storage, directory, QUEUE_FILE, starts[directory])
+                size = config.queue_file_entries * ENTRY_SIZE
+                segments = Segments(storage, directory, size, starts[directory])
                 kept[directory] = segments, end * ENTRY_SIZE
     except (StoreError, KeyError):
         return None
@@ -93,7 +97,7 @@ def _covered(
         segments.cut(end)
     for directory in starts.keys() - kept.keys():
         if directory.startswith(f"{_QUEUES}/"):
-            Segments(storage, directory, QUEUE_FILE, starts[directory]).delete()
+            Segments(storage, directory, 1, starts[directory]).delete()
     files = Files(log, checkpoints, index, {}, checkpoint.physical_offset, checkpoint.newest)
     for topic, ends in checkpoint.queues.items():
         files.queues[topic] = {

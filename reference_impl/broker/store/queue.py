@@ -16,7 +16,6 @@ from .entries import ENTRY_SIZE, first_from, physical_at
 from .segments import Segments
 
 ENTRY = struct.Struct(">qiq")
-QUEUE_FILE = 300_000 * ENTRY_SIZE
 
 
 class ConsumeQueue:

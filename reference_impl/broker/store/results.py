@@ -22,6 +22,8 @@ class PutStatus(Enum):
     """5.x: it asks for a time too far away, or for none that can be read."""
     WHEEL_TIMER_NOT_ENABLE = 3
     """5.x: it asks for a time, and the Broker keeps none."""
+    SERVICE_NOT_AVAILABLE = 4
+    """The disk is full."""
 
 
 class GetStatus(Enum):

@@ -11,9 +11,20 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import msgspec
+
 
 class StoreError(Exception):
     """A store that cannot go on: what was found, what was expected, and what to do."""
+
+
+class Space(msgspec.Struct, frozen=True):
+    """How full a device is. Sizes are bytes."""
+
+    total: int
+    free: int
+    used: float
+    """The part of it that is used, rounded up to hundredths, as Apache's Broker reckons it."""
 
 
 class Storage(Protocol):
@@ -47,12 +58,18 @@ class Storage(Protocol):
         """Remove a file."""
         ...
 
+    def space(self) -> Space:
+        """How full the device is."""
+        ...
+
 
 class MemoryStorage:
     """A storage that ends with the process: for tests, virtual time and servers that keep nothing."""
 
-    def __init__(self, files: dict[str, bytes] | None = None) -> None:
+    def __init__(self, files: dict[str, bytes] | None = None, *, used: float = 0.0) -> None:
+        """`used` is the part of its device that others use; it takes nothing of it."""
         self.files = {name: bytearray(data) for name, data in (files or {}).items()}
+        self._space = Space(0, 0, used)
 
     def names(self) -> list[str]:
         return list(self.files)
@@ -74,3 +91,6 @@ class MemoryStorage:
 
     def delete(self, name: str) -> None:
         del self.files[name]
+
+    def space(self) -> Space:
+        return self._space

@@ -41,13 +41,14 @@ from .queue import ENTRY, ConsumeQueue
 from .raw_log import RawLog
 from .recovery import messages_from
 from .results import Arrival, GetStatus, Got, Put, PutStatus
-from .storage import Storage
+from .storage import Space, Storage
 from .times import offset_at, stored_at
 from .wanted import Wanted
 
 _TOPIC = re.compile(r"[%|a-zA-Z0-9_+-]+")
 """5.x writes `+` into topics of its own."""
 _ILLEGAL = Put(PutStatus.MESSAGE_ILLEGAL)
+_FULL = Put(PutStatus.SERVICE_NOT_AVAILABLE)
 _MOST_AT_ONCE = 32
 _FEWEST_LOOKED_AT = 800
 """Entries of a queue that one look goes through at the least, in search of a tag (16 000 bytes)."""
@@ -65,11 +66,13 @@ class Store:
     def __init__(
         self, storage: Storage, config: StoreConfig, line: LineName, *, finds_tags: bool = False
     ) -> None:
-        files = open_files(storage, config.log_file_size)
+        files = open_files(storage, config)
         self._storage = storage
         self._config = config
         self.max_message_size = config.max_message_size
         """Of a body, in bytes, from now on."""
+        self.is_full = False
+        """Whether nothing is stored, because the disk is full."""
         self._line = line
         self._finds_tags = finds_tags
         """Whether messages can be looked for by their tag."""
@@ -98,6 +101,8 @@ class Store:
 
     def put(self, message: Message, now: int) -> Put:
         """Stores a message at the end of its queue; sets its offsets, size, checksum and store timestamp."""
+        if self.is_full:
+            return _FULL
         self._newest = now = max(now, self._newest)
         try:
             queue_offset = self.max_offset(message.topic, message.queue_id)
@@ -110,6 +115,8 @@ class Store:
 
     def put_batch(self, messages: list[Message], now: int) -> list[Put]:
         """Stores messages of one queue one behind the other, all of them or none."""
+        if self.is_full:
+            return [_FULL] * len(messages)
         self._newest = now = max(now, self._newest)
         try:
             frames = self._frames_of(messages, now)
@@ -174,7 +181,7 @@ class Store:
                 queue.segments.delete()
                 queue = None
             if queue is None:
-                queue = new_queue(self._storage, topic, message.queue_id, message.queue_offset)
+                queue = new_queue(self._storage, self._config, topic, message.queue_id, message.queue_offset)
                 queues[message.queue_id] = queue
             tag = tag_hash(properties.get(PropertyName.TAGS))
             queue.append(message.physical_offset, message.size, tag)
@@ -369,6 +376,14 @@ class Store:
         return keys
 
     # --------------------------------------------------------------------------------------------- deleting
+
+    def space(self) -> Space:
+        """How full the disk is."""
+        return self._storage.space()
+
+    def log_files(self) -> list[int]:
+        """Where each file of the log begins."""
+        return self._log.files()
 
     def first_file_since(self, timestamp: int) -> int:
         """Where the first file of the log begins whose newest message was stored at a time or later; the last

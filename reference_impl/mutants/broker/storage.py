@@ -1,7 +1,9 @@
 """Mutants of the chapter storage: what does not survive, and offsets that are given wrongly."""
 
 from harness.wire.messages import PropertyName
+from reference_impl.broker.delays import Delays
 from reference_impl.broker.retention import Retention
+from reference_impl.broker.runtime import Runtime
 from reference_impl.broker.store import Store
 from reference_impl.broker.store.recovery import messages_from
 from reference_impl.broker.topics import Topics
@@ -144,3 +146,71 @@ def deletion_of_files_is_refused(original, self, command, connection, now):
 )
 def expired_files_stay_when_asked(original, self, command, connection, now):
     return Reply(0)
+
+
+@mutant(Retention.is_short, "Expired files stay until their hour, however full the disk is.")
+def expired_files_stay_on_a_full_disk(original, self, used):
+    return False
+
+
+@mutant(Runtime.information, "The state says that the disk is empty.")
+def disk_is_empty(original, self, now):
+    return original(self, now) | {"commitLogDiskRatio": "0.0"}
+
+
+@mutant(Retention.is_urgent, "Files stay until they expire, however full the disk is.", V5)
+def oldest_files_stay_on_a_full_disk(original, self, used):
+    return False
+
+
+@mutant(Retention.is_urgent, "The oldest files go although the settings keep them.", V5)
+def oldest_files_go_against_the_settings(original, self, used):
+    return used > self.config.clean_forcibly_above
+
+
+@mutant(Retention.is_full, "The server stores messages however full its disk is.", V5)
+def full_disks_take_messages(original, self, used):
+    return False
+
+
+@mutant(Store.put_batch, "The server stores batches however full its disk is.", V5)
+def full_disks_take_batches(original, self, messages, now):
+    full, self.is_full = self.is_full, False
+    puts = original(self, messages, now)
+    self.is_full = full
+    return puts
+
+
+@mutant(Retention.is_full, "A disk that was full once counts as full from then on.", V5)
+def full_disks_stay_full(original, self, used):
+    return self.broker.store.is_full or original(self, used)
+
+
+@mutant(Delays.tick, "Delayed messages are delivered however full the disk is.", V5)
+def full_disks_take_what_was_delayed(original, self, now):
+    store = self.broker.store
+    full, store.is_full = store.is_full, False
+    original(self, now)
+    store.is_full = full
+
+
+@full_disks_take_what_was_delayed.also(Delays.next_tick)
+def _(original, self):
+    store = self.broker.store
+    full, store.is_full = store.is_full, False
+    due = original(self)
+    store.is_full = full
+    return due
+
+
+@mutant(Delays.tick, "Delayed messages whose time comes while the disk is full are lost.", V5)
+def full_disks_lose_what_was_delayed(original, self, now):
+    if self.broker.store.is_full:
+        self.offsets |= {level: self.offsets[level] + 1 for level, due in self._due.items() if due <= now}
+        self._due = {level: due for level, due in self._due.items() if due > now}
+    original(self, now)
+
+
+@full_disks_lose_what_was_delayed.also(Delays.next_tick)
+def _(original, self):
+    return min(original(self), min(self._due.values(), default=1 << 62))

@@ -7,6 +7,7 @@ from datetime import datetime
 import pytest
 
 from harness.wire import RequestCode
+from reference_impl.broker.store import MemoryStorage
 
 from .driver import STARTED, Asked, make_broker
 from .store_samples import bodies, message
@@ -17,9 +18,10 @@ HOUR = 3_600_000
 ALL_DAY = ";".join(f"{hour:02d}" for hour in range(24))
 
 
-def stored_hourly(profile: str, when: str) -> Asked:
+def stored_hourly(profile: str, when: str, used: float = 0.0) -> Asked:
     """A Broker with four messages, each an hour after the one before it and in a file of its own."""
-    asked = make_broker(profile, mappedFileSizeCommitLog=300, deleteWhen=when)
+    storage = MemoryStorage(used=used)
+    asked = make_broker(profile, mappedFileSizeCommitLog=300, deleteWhen=when, storage=storage)
     for age in range(4):
         asked.broker.store.put(message(f"{age}" + "x" * 300, KEYS="k"), STARTED + age * HOUR)
         asked.broker.store.commit()
@@ -64,3 +66,42 @@ def test_it_looks_after_a_minute_and_every_ten_seconds_from_then_on() -> None:
     assert retention.next_tick() == STARTED + 60_000
     retention.tick(STARTED + 60_000)
     assert retention.next_tick() == STARTED + 70_000
+
+
+@pytest.mark.parametrize(("used", "kept"), [(0.75, 4), (0.76, 1)])
+def test_they_go_at_any_hour_where_the_disk_is_fuller_than_said(used: float, kept: int) -> None:
+    asked = stored_hourly("4.9", "24", used)
+    asked.broker.retention.tick(STARTED + 2000 * HOUR)
+    assert len(bodies(asked.broker.store)) == kept
+
+
+def test_ten_files_go_at_once() -> None:
+    asked = make_broker("5.3", mappedFileSizeCommitLog=300, deleteWhen="24", storage=MemoryStorage(used=0.86))
+    for _ in range(13):
+        asked.broker.store.put(message("x" * 300), STARTED)
+        asked.broker.store.commit()
+    for kept in (3, 1, 1):
+        asked.broker.retention.tick(STARTED)
+        assert len(bodies(asked.broker.store)) == kept
+
+
+def test_a_log_in_memory_is_as_long_as_it_is_to_be() -> None:
+    asked = make_broker("5.3", inMemoryLogBytes=40_000)
+    store = asked.broker.store
+    for number in range(400):
+        store.put(message(f"{number}" + "x" * 300, KEYS="k"), STARTED)
+        store.commit()
+        asked.broker.settle(STARTED)
+        start, end = store.physical_range()
+        assert end - start <= 40_000 + 10_000
+    first = store.min_offset("T", 0)
+    assert 280 < first < 330
+    assert len(store.by_key("T", "k", 999, 0, 1 << 60)) == 400 - first
+
+
+def test_a_log_on_disk_is_as_long_as_its_files_are_young() -> None:
+    asked = make_broker("5.3", inMemoryLogBytes=40_000, storePathRootDir="/somewhere")
+    for _ in range(400):
+        asked.broker.store.put(message("x" * 300), STARTED)
+    asked.broker.settle(STARTED)
+    assert asked.broker.store.min_offset("T", 0) == 0

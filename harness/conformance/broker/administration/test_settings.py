@@ -1,5 +1,8 @@
 """Chapter administration: settings, state and queues of a Broker."""
 
+import re
+from collections.abc import Mapping
+
 from harness.conformance import Including, Matching, Reply, case
 from harness.conformance.broker.tools import (
     ERROR,
@@ -10,6 +13,7 @@ from harness.conformance.broker.tools import (
 from harness.conformance.broker.whole import pulled
 from harness.session import BrokerSession
 from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.broker_settings import BrokerSetting, broker_settings
 
 NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
 OLDEST = "earliestMessageTimeStamp"
@@ -108,6 +112,64 @@ def test_settings_of_the_later_line_change(bk: BrokerSession) -> None:
 def test_settings_of_the_later_line_are_unknown(bk: BrokerSession) -> None:
     bk.update_config({"litePullMessageEnable": "false"}) >> Reply(SUCCESS)
     bk.config().among("litePullMessageEnable") >> Reply(SUCCESS, {"litePullMessageEnable": None})
+
+
+FORMS = {
+    "int": r"^-?\d{1,10}$",
+    "long": r"^-?\d{1,19}$",
+    "double": r"^-?\d+\.\d+(E-?\d+)?$",
+    "boolean": r"^(true|false)$",
+}
+SAID = re.compile(
+    r"Thread|PoolNums|Port$|bindAddress|brokerClusterName"
+    r"|mappedFileSize|maxIndexNum|maxHashSlotNum|disk|brokerFastFailureEnable|timerFlush|osPageCacheBusyTimeOutMills"
+)
+"""Settings whose default depends on the processors, and what servers under test are told to need little."""
+
+
+def settings(bk: BrokerSession) -> Mapping[str, BrokerSetting]:
+    """Those of Apache's Broker of the line that have a value on every machine."""
+    known = broker_settings(bk.profile.name)
+    return {key: one for key, one in known.items() if one.default is not None}
+
+
+@case(kills=["settings-that-do-nothing-are-hidden", "times-are-shown-with-units"])
+def test_all_settings_are_shown(bk: BrokerSession) -> None:
+    known = settings(bk)
+    forms = {key: Matching(FORMS.get(one.kind, "")) for key, one in known.items()}
+    bk.config().among(*known) >> Reply(SUCCESS, Including(forms))
+
+
+@case(kills=["settings-that-do-nothing-are-hidden", "defaults-of-another-broker"], own_server=True)
+def test_settings_have_their_defaults(bk: BrokerSession) -> None:
+    known = {key: one.default for key, one in settings(bk).items() if not SAID.search(key)}
+    bk.config().among(*known) >> Reply(SUCCESS, known)
+
+
+@case(kills=["settings-take-any-value", "settings-that-do-nothing-stay"], own_server=True)
+def test_settings_keep_their_kind(bk: BrokerSession) -> None:
+    good = {
+        "commercialBaseCount": "7",
+        "waitTimeMillsInSendQueue": "350",
+        "disableConsumeIfConsumerReadSlowly": "TRUE",
+        "messageStorePlugIn": "org.example.Plugin",
+        "flushDiskType": "SYNC_FLUSH",
+    }
+    bk.update_config(good) >> Reply(SUCCESS)
+    after = {**good, "disableConsumeIfConsumerReadSlowly": "true"}
+    bk.config().among(*good) >> Reply(SUCCESS, after)
+    bad = {
+        "commercialBaseCount": "x",
+        "waitTimeMillsInSendQueue": "1e3",
+        "disableConsumeIfConsumerReadSlowly": "yes",
+        "flushDiskType": "NO_FLUSH",
+    }
+    bk.update_config(bad) >> Reply(SUCCESS)
+    after["disableConsumeIfConsumerReadSlowly"] = "false"
+    bk.config().among(*good) >> Reply(SUCCESS, after)
+    beyond = dict.fromkeys(("commercialBaseCount", "waitTimeMillsInSendQueue"), "5000000000")
+    bk.update_config(beyond) >> Reply(SUCCESS)
+    bk.config().among(*good) >> Reply(SUCCESS, {**after, "waitTimeMillsInSendQueue": "5000000000"})
 
 
 @case(kills=["state-is-not-shown", "state-without-version"])

@@ -6,9 +6,9 @@ import msgspec
 
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, KvTable, MessageQueue, TopicList
+from harness.wire.broker_settings import broker_settings
 from harness.wire.fastjson import document, parse
 from reference_impl.broker.clients import Clients
-from reference_impl.broker.config import NOT_IN_49
 from reference_impl.broker.core import Broker
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
@@ -350,12 +350,39 @@ def broken_settings_are_taken(original, self, command, connection, now):
 
 @mutant(Settings.take, "The settings that 4.9 does not have cannot be changed.", V5)
 def settings_of_the_later_line_are_unknown(original, self, pairs, now):
-    original(self, {key: text for key, text in pairs.items() if key not in NOT_IN_49}, now)
+    original(self, {key: text for key, text in pairs.items() if key in broker_settings("4.9")}, now)
 
 
 @after(Settings.show, "Settings that the line does not have are shown.", V4)
 def settings_of_the_later_line_are_taken(reply):
     reply.body += b"litePullMessageEnable=false\n"
+
+
+@after(Settings.pairs, "Only the settings that do something are shown.")
+def settings_that_do_nothing_are_hidden(found, self):
+    return {key: text for key, text in found.items() if key not in self.in_force.extra}
+
+
+@after(Settings.pairs, "A time is shown with its unit.")
+def times_are_shown_with_units(found):
+    found["waitTimeMillsInSendQueue"] += "ms"
+
+
+@after(Settings.pairs, "A setting begins with another default than Apache's.")
+def defaults_of_another_broker(found):
+    found["syncFlushTimeout"] = "6000"
+
+
+@mutant(Settings.take, "A setting takes any value.")
+def settings_take_any_value(original, self, pairs, now):
+    original(self, pairs, now)
+    extra = self.in_force.extra
+    extra |= {key: text for key, text in pairs.items() if key in extra}
+
+
+@mutant(Settings.take, "A setting that does nothing cannot be changed.")
+def settings_that_do_nothing_stay(original, self, pairs, now):
+    original(self, {key: text for key, text in pairs.items() if key in self.in_force.fields}, now)
 
 
 # -- all that a group is -------------------------------------------------------------------------------------
