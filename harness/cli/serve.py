@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
                 host=options.host,
                 advertise=options.advertise,
                 port=options.port,
+                broker_port=options.broker_port,
                 config_file=options.config,
                 store=options.store,
                 beside=beside,

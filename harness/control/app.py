@@ -1,7 +1,7 @@
 """The operations as an ASGI application: it reads a request, calls the method in a thread, and answers.
 
 Methods wait for the event loop that also answers requests, so each is called in a thread. `MOST` of them may
-wait at once; what comes then is refused, so that a look at the cluster is never behind a hundred waits.
+wait at once; what comes then is refused, so that a look at the cluster is never behind all the waits.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .openapi import PATH, description
 from .operations import OPERATIONS, Operation
 from .problems import MEDIA_TYPE, Problem, ProblemError, problem_of
 
-MOST: Final = 100
+MOST: Final = 32
 """Requests that wait for their answer at once."""
 BODY_WITHIN: Final = 30.0
 """Seconds in which a body is here."""

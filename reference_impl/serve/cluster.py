@@ -164,21 +164,25 @@ def run_cluster(
     host: str | None = None,
     advertise: str | None = None,
     port: int = 9876,
+    broker_port: int | None = None,
     config_file: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
     beside: Beside = lambda _, __: nullcontext(),
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
 
-    `port` is that of the first NameServer, 0 any free one; `listenPort` in `config_file` is that of the first
-    Broker; all others take free ones, and with `store` the same ones after every start. `config_file` holds
-    settings of Brokers, under Apache's names; `advertise` is the IP address that clients are given. Without
-    `store` everything is in memory. `beside` lasts as long as all servers are there. When all is ready, a
-    line for each server goes to standard output, and last `ready` with what to give to clients.
+    `port` is that of the first NameServer, 0 any free one; `broker_port`, or `listenPort` in `config_file`, is
+    that of the first Broker; all others take free ones, and with `store` the same ones after every start.
+    `config_file` holds settings of Brokers, under Apache's names; `advertise` is the IP address that clients
+    are given. Without `store` everything is in memory. `beside` lasts as long as all servers are there. When
+    all is ready, a line for each server goes to standard output, and last `ready` with what to give to
+    clients.
     """
     try:
         size.check()
-        settings = broker_settings(profile, config_file, host=host, advertise=advertise)
+        settings = broker_settings(profile, config_file, host=host, advertise=advertise, port=broker_port)
+        if broker_port is None and "listenPort" not in settings.file:
+            settings = msgspec.structs.replace(settings, listen_port=0)
         own = dict.fromkeys(_OWN, _SAID_BY_CLUSTER) | {"broker_role": _role_of_masters(settings)}
         warn_of("cluster", settings, own, config_file)
         if not 0 <= port <= 65_535:
@@ -330,7 +334,7 @@ def _brokers(
             )
             name = _broker_name(config)
             directory = "" if store is None else str(store / name)
-            said = settings.listen_port if "listenPort" in settings.file and first else 0
+            said = settings.listen_port if first else 0
             first = False
             yield (
                 name,

@@ -105,11 +105,17 @@ def _cluster(parser: Parser) -> None:
         help="port of the first NameServer, 0 for any free one (9876); all others take free ones",
     )
     parser.add_argument(
+        "--broker-port",
+        type=port,
+        metavar="N",
+        help="port of the first Broker, as well as N-2 (listenPort of the file, or any free one)",
+    )
+    parser.add_argument(
         "-c",
         "--config",
         type=Path,
         metavar="FILE",
-        help="settings of the Brokers; listenPort is the port of the first one",
+        help="a .properties file with settings of the Brokers, under Apache's names",
     )
     parser.add_argument("--store", type=Path, metavar="DIR", help="directory for all data (in memory)")
     control = parser.add_argument_group(
