@@ -88,7 +88,7 @@ _CALLS = st.sampled_from(OPERATIONS).flatmap(lambda one: st.tuples(st.just(one),
 
 
 def judged(answer: Answer) -> None:
-    """A request is carried out, or the answer says in words why not. The control port itself does not fail."""
+    """A request is carried out, or the answer says why not. The control port itself does not fail."""
     if answer.status not in (200, 204):
         assert 400 <= answer.status < 500, answer
         assert answer.problem
