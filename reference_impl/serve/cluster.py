@@ -171,8 +171,8 @@ def run_cluster(
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
 
-    `port` is that of the first NameServer, 0 any free one; `broker_port`, or `listenPort` in `config_file`, is
-    that of the first Broker; all others take free ones, and with `store` the same ones after every start.
+    `port` is that of the first NameServer, 0 any free one; `broker_port`, or `listenPort` in `config_file`,
+    is that of the first Broker; all others take free ones, and with `store` the same ones after every start.
     `config_file` holds settings of Brokers, under Apache's names; `advertise` is the IP address that clients
     are given. Without `store` everything is in memory. `beside` lasts as long as all servers are there. When
     all is ready, a line for each server goes to standard output, and last `ready` with what to give to
