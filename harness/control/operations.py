@@ -192,6 +192,8 @@ OPERATIONS: Final = (
         "`by` says what was recorded: ids, keys or texts of messages.",
     ),
     _of(View.assert_only_committed, "POST", "demands"),
+    _of(View.assert_no_client_remarks, "POST", "demands"),
+    _of(View.client_remarks, "GET", "requests"),
     _of(View.requests, "GET", "requests", "`trace` has their bytes."),
     _read(
         "trace",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -24,6 +24,7 @@ _STANDS_FOR: Final[Mapping[Any, Any]] = {
     Where | None: shapes.Wanted | None,
     PythonBy: shapes.By,
     Iterable[Hashable]: list[str | int],
+    Iterable[str]: Sequence[str],
     object: Any,
 }
 """What JSON has for what a method takes."""

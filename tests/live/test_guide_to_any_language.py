@@ -1,7 +1,7 @@
 """The projects of the guide for other languages: their files are saved, their commands run, their tests pass.
 
-Needs Maven, Go, Node with npm, the registries from which they fetch clients, and for JUnit with Testcontainers a
-container engine with the image of `ci/image/harness/build.sh`; says so where one is missing.
+Needs Maven, Go, Node with npm, the registries that have their clients, and for Testcontainers a container
+engine with the image of `ci/image/harness/build.sh`; says so where one is missing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ SAVED = re.compile(r"^Save this as `([\w./-]+)`:\n\n```\w+\n(.*?)^```", re.S | r
 COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.S | re.M)
 SHOWN = re.compile(r"^```text\n(.*?)^```", re.S | re.M)
 UNREACHABLE = re.compile(
-    r"Could not (?:resolve|transfer|find) artifact.*|.*(?:ENOTFOUND|EAI_AGAIN|ETIMEDOUT|ECONNREFUSED|no such host|"
-    r"dial tcp|i/o timeout).*"
+    r"Could not (?:resolve|transfer|find) artifact.*|.*(?:ENOTFOUND|ETIMEDOUT|no such host|dial tcp).*"
 )
 WITHIN = 600
 COMMAND = 'exec "{python}" -c "import sys; from harness.cli import main; sys.exit(main())" "$@"'
@@ -48,8 +47,8 @@ def section(heading: str) -> str:
 
 
 def environment(directory: Path) -> dict[str, str]:
-    """What a reader has: the command in the path. Ryuk, which tidies up after Testcontainers, is an image of a
-    registry; the containers of the guide end with its tests.
+    """What a reader has: the command in the path. Ryuk, which tidies up after Testcontainers, is an image of
+    a registry; the containers of the guide end with its tests.
     """
     programs = directory / "programs"
     programs.mkdir()

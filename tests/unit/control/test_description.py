@@ -107,6 +107,8 @@ def test_every_operation_answers_as_it_is_described(port: Port, tmp_path: Path) 
         assert [one["id"] for one in call("clients")] == ["client-of-billing"]
         call("deliver_again", topic="orders", group="billing")
         assert call("requests", code="SEND_MESSAGE")[0]["answer"]["name"] == "SUCCESS"
+        broken = {one["statement"] for one in call("client_remarks")}
+        call("assert_no_client_remarks", allow=sorted(broken))
         (tmp_path / "a.trace").write_bytes(call("trace", server="broker-a-0"))
         assert len(read_trace(tmp_path / "a.trace").events) > 10
         _faults(call, client)

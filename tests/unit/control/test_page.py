@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from document_pages import ROOT, shell_lines
 
 from harness.control.operations import OPERATIONS
-from document_pages import ROOT, shell_lines
 from tests.unit.control.port import Port
 
 PAGE = ROOT / "docs/reference/control.md"
