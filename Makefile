@@ -96,7 +96,7 @@ UV_COMPILE = $(BIN)/uv pip compile -q pyproject.toml --universal --python-versio
 	--no-header --no-annotate --no-emit-index-url --no-emit-find-links --upgrade
 lock: $(READY)
 	$(BIN)/python -m pip install -q uv
-	$(UV_COMPILE) --extra allure --extra docker --extra fast --extra pcap --group dev -o requirements.lock
+	$(UV_COMPILE) --extra allure --extra control --extra docker --extra fast --extra pcap --group dev -o requirements.lock
 	$(UV_COMPILE) --extra spark --group oracles --group clients --group site -c requirements.lock -o requirements-extras.lock
 
 # Wheel and source archive of a release, in dist/. TAG, if given, must be that of the version.

@@ -20,6 +20,7 @@ from harness.cli.output import complain, say
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, OK
 from harness.conformance.loading import checked_cases
+from harness.control import openapi
 from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
 from harness.engine.peer.comparison import ASKING
 from harness.engine.peer.normal import RULES
@@ -66,11 +67,13 @@ def run(options: argparse.Namespace) -> int:
         docs_pictures.pictures(newest_profile("nameserver")), scene_pictures(scenes(), traces)
     )
     formats = machine.render(messages(), catalogue().profiles, usage())
+    described = openapi.render()
     if options.check:
         differences = [
             *stale(pages, directory),
             *stale(pictures, directory / docs_pictures.FOLDER, "*.svg"),
             *stale(formats, directory / machine.FOLDER, "**/*"),
+            *stale(described, directory / openapi.FOLDER, "*"),
             *stale(modules, wire),
         ]
         for difference in differences:
@@ -83,11 +86,12 @@ def run(options: argparse.Namespace) -> int:
             *write(pages, directory),
             *write(pictures, directory / docs_pictures.FOLDER, "*.svg"),
             *write(formats, directory / machine.FOLDER, "**/*"),
+            *write(described, directory / openapi.FOLDER, "*"),
             *write(modules, wire),
         ]
     except OSError as error:
         raise Usage(f"rmq-harness docs: {directory}: {error.strerror}; the pages go there") from None
-    rendered = len(pages) + len(pictures) + len(formats) + len(modules)
+    rendered = len(pages) + len(pictures) + len(formats) + len(described) + len(modules)
     say(f"{len(changed)} of {rendered} files changed in {directory}")
     return OK
 

@@ -17,6 +17,7 @@ from .problems import OptionError, RocketMQError
 
 _READ_AND_WRITE: Final = 6
 _ROUTED_WITHIN: Final = 5.0
+_MOST_RETRIES: Final = 2**31 - 1
 
 
 async def create_topic(cluster: Cluster, topic: str, queues: int) -> None:
@@ -50,8 +51,10 @@ async def create_group(cluster: Cluster, group: str, retries: int) -> None:
     """Make a group of consumers on all masters, or change it. Raises OptionError, RocketMQError."""
     if not group:
         raise OptionError("group '': expected a name")
-    if not isinstance(retries, int) or retries < 0:
-        raise OptionError(f"retries={retries!r} of group {group!r}: expected a number from 0")
+    if not isinstance(retries, int) or not 0 <= retries <= _MOST_RETRIES:
+        raise OptionError(
+            f"retries={retries!r} of group {group!r}: expected a number from 0 to {_MOST_RETRIES}"
+        )
     for broker in masters(cluster):
         v5 = broker.endpoint.broker.profile.v5
         made = SubscriptionGroup(group_name=group, retry_max_times=retries).of_line(v5)

@@ -1,9 +1,6 @@
-"""A cluster in a thread with an event loop of its own, and calls into that loop.
+"""A cluster in a thread with an event loop of its own.
 
-1. The thread is a daemon: a test process that dies, or forgets to stop the cluster, does not hang on it.
-2. A call waits for its result or for the end of the loop, whichever is first. It never waits for a loop that
-   has gone.
-3. A process that was forked has the object but not the thread; calls from there are refused.
+The thread is a daemon: a test process that dies, or forgets to stop the cluster, does not hang on it.
 """
 
 from __future__ import annotations
@@ -12,14 +9,12 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Any, TypeAlias, TypeVar
+from concurrent.futures import Future
+from typing import Any, TypeAlias
 
-from reference_impl.serve import Cluster, StartError
+from reference_impl.serve import Cluster
 
-from .problems import RocketMQError
-
-T = TypeVar("T")
+from .calling import Caller, first, gone
 
 Serving: TypeAlias = Callable[[asyncio.Event, Callable[[Cluster], None]], Coroutine[Any, Any, None]]
 """Serves until the event is set; calls the function once all servers are ready."""
@@ -39,15 +34,22 @@ class Background:
         """Set when the loop has ended, with what a server has raised."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._caller: Caller | None = None
         self._thread = threading.Thread(target=self._run, name="rocketmq", daemon=True)
 
     def start(self) -> Cluster:
         """Returns when all servers are ready. Raises RocketMQError."""
         self._thread.start()
-        _first(self._ready, self._ended)
+        first(self._ready, self._ended)
         if self._ready.done():
             return self._ready.result()
-        raise self._gone("it could not be started")
+        raise gone("it could not be started", self._ended)
+
+    @property
+    def caller(self) -> Caller:
+        """What calls into the loop, once it has started."""
+        assert self._caller is not None
+        return self._caller
 
     def stop(self) -> None:
         """Ends all servers and the thread. Raises RocketMQError if a server had failed before."""
@@ -58,38 +60,7 @@ class Background:
                 self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join(_STOPS_WITHIN)
         if self._ended.done() and self._ended.exception() is not None:
-            raise self._gone("a server had stopped")
-
-    def call(self, function: Callable[[], T]) -> T:
-        """The result of a function that is called in the loop; raises what it raises."""
-        if threading.current_thread() is self._thread:
-            return function()
-
-        async def called() -> T:
-            return function()
-
-        return self.wait_for(called)
-
-    def wait_for(self, function: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine function that runs in the loop; raises what it raises."""
-        if os.getpid() != self._process:
-            raise RocketMQError(
-                f"the RocketMQ of process {self._process} was used in process {os.getpid()}, which was "
-                "forked from it; give the other process rocketmq.namesrv, and ask in the first"
-            )
-        if self._loop is None or self._ended.done():
-            raise self._gone("it has stopped")
-        future = asyncio.run_coroutine_threadsafe(function(), self._loop)
-        _first(future, self._ended)
-        if future.done() and not future.cancelled():
-            return future.result()
-        raise self._gone("it stopped meanwhile")
-
-    def _gone(self, what: str) -> RocketMQError:
-        error = self._ended.exception() if self._ended.done() else None
-        problem = RocketMQError(f"RocketMQ: {what}{f': {error}' if error is not None else ''}")
-        problem.__cause__ = None if isinstance(error, StartError) else error
-        return problem
+            raise gone("a server had stopped", self._ended)
 
     def _run(self) -> None:
         try:
@@ -102,8 +73,5 @@ class Background:
 
     async def _served(self) -> None:
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self._caller = Caller(self._loop, self._ended)
         await self._serving(self._stop, self._ready.set_result)
-
-
-def _first(*futures: Future[Any]) -> None:
-    wait(futures, return_when=FIRST_COMPLETED)

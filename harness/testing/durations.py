@@ -13,20 +13,21 @@ Duration: TypeAlias = str | float | timedelta
 
 _UNITS: Final = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _PART: Final = r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*"
+_MOST: Final = 2**53
 _WHOLE: Final = re.compile(f"(?:{_PART})+")
 
 
 def milliseconds(duration: Duration) -> int:
-    """The length in ms, from 0. Raises OptionError."""
+    """The length in ms, from 0 to 2**53. Raises OptionError."""
     if isinstance(duration, timedelta):
         found = duration.total_seconds() * 1_000
     elif isinstance(duration, str) and _WHOLE.fullmatch(duration.strip()):
         found = sum(float(number) * _UNITS[unit] for number, unit in re.findall(_PART, duration))
-    elif isinstance(duration, int | float) and not isinstance(duration, bool) and duration < float("inf"):
+    elif isinstance(duration, int | float) and not isinstance(duration, bool) and duration < _MOST:
         found = duration * 1_000
     else:
         found = -1
-    if not found >= 0:
+    if not 0 <= found <= _MOST:
         raise OptionError(
             f"{duration!r} is no length of time: expected such as '90s', '1h30m', '500ms', seconds as a "
             "number, or a timedelta"

@@ -13,6 +13,8 @@ import msgspec
 from harness.wire.code_names import request_words
 from reference_impl.serve.faults import Layers, Request, Rule
 
+from .waiting import wait_until
+
 _T = TypeVar("_T")
 _MOST_KINDS = 50
 """Kinds of requests that a fault remembers to have passed over."""
@@ -66,7 +68,7 @@ class Fault:
         self._expected = expected
         self._ended = ended
         self._passed: Counter[str] = Counter()
-        self._changed = threading.Condition()
+        self._changing = threading.Lock()
         self._rule: Rule | None = None
 
     def begin(self, rule: Rule) -> Self:
@@ -86,17 +88,16 @@ class Fault:
             request.client,
             what,
         )
-        with self._changed:
+        with self._changing:
             if happens:
                 self.met.append(met)
-                self._changed.notify_all()
             elif (met.topics or met.groups) and len(self._passed) < _MOST_KINDS:
                 self._passed[str(met)] += 1
 
     def wait(self, times: int = 1, timeout: float = 10.0) -> None:
         """Return when the fault has been met so often. Raises FaultNotMetError after `timeout` seconds."""
-        with self._changed:
-            if not self._changed.wait_for(lambda: len(self.met) >= times, timeout):
+        if not wait_until(lambda: self._host.call(lambda: len(self.met) >= times), timeout):
+            with self._changing:
                 raise FaultNotMetError(self._lacking(times, f" within {timeout:g} s"))
 
     def end(self) -> None:
@@ -109,7 +110,7 @@ class Fault:
         if error is not None:
             error.add_note(str(self))
             return
-        with self._changed:
+        with self._changing:
             if len(self.met) < self._expected:
                 raise FaultNotMetError(self._lacking(self._expected, ""))
 
@@ -131,7 +132,7 @@ class Fault:
 
     def __str__(self) -> str:
         """What it has done."""
-        with self._changed:
+        with self._changing:
             lines = [f"fault {self.title} was met by {_times(len(self.met))}", *map(str, self.met)]
         return "\n  ".join(lines)
 

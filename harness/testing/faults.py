@@ -37,11 +37,13 @@ from reference_impl.serve.faults import (
 )
 
 from .chaos import Chaos
+from .damaging import check_damages
 from .fault import Fault, Host
 from .selecting import Code, Where, Which, answer_code, selector
 
 _STRANGER: Final = "0.0.0.0@stranger-{}"
 """The id of a member that is not there. It sorts before others, so that it gets the first queues."""
+_MOST_MEMBERS: Final = 1_000
 
 
 class Faults:
@@ -119,6 +121,7 @@ class Faults:
         """
         if not damages:
             raise ValueError("damage_reply needs one damage at least, as Cut(20) of harness.program.damages")
+        check_damages(damages)
         action = Damage(lambda frame: damaged(frame, damages))
         return self._begin("damage_reply", action, which, {"damages": damages})
 
@@ -165,8 +168,8 @@ class Faults:
         Finds: positions that are not committed or not asked for when queues change hands, and order that
         breaks then. Where the Broker assigns queues (QUERY_ASSIGNMENT), the members are not seen.
         """
-        if not isinstance(members, int) or members < 1:
-            raise ValueError(f"members={members!r}: expected a number from 1")
+        if not isinstance(members, int) or not 1 <= members <= _MOST_MEMBERS:
+            raise ValueError(f"members={members!r}: expected a number from 1 to {_MOST_MEMBERS}")
         crowd = Crowd(self._real_name(group), [_STRANGER.format(number) for number in range(members)])
         return self._begin("rebalance", crowd, {"group": group}, {"members": members}, Crowd.codes)
 

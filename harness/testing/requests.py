@@ -91,6 +91,8 @@ class Requests(Sequence[Request]):
 
 def number_of(code: int | str | None) -> int | None:
     """A request code by its number or name. Raises OptionError."""
+    if isinstance(code, str) and code.isascii() and code.isdigit():
+        return int(code)
     if isinstance(code, str):
         try:
             return RequestCode[code.upper()].value

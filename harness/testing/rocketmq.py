@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Self
 
-from reference_impl.serve import Cluster, Server, begin_again, serve_cluster
+from reference_impl.serve import Cluster, serve_cluster
 
-from .administration import create_group, create_topic
 from .background import Background
+from .calling import Caller
 from .options import checked
 from .problems import RocketMQError
-from .recording import Recorded, Recorder, recorded
-from .servers import ServerFaults
-from .view import RETRIES, View
-
-T = TypeVar("T")
+from .running import Running
 
 
-class RocketMQ(View, ServerFaults):
+class RocketMQ(Running):
     """A RocketMQ that lives as long as a `with` block.
 
         with RocketMQ(topics=["orders"]) as rocketmq:
@@ -53,8 +49,7 @@ class RocketMQ(View, ServerFaults):
         store: str | os.PathLike[str] | None = None,
         config: Mapping[str, str | int | bool] | None = None,
     ) -> None:
-        super().__init__()
-        self._options = checked(
+        options = self._options = checked(
             profile=profile,
             masters=masters,
             slaves=slaves,
@@ -65,10 +60,8 @@ class RocketMQ(View, ServerFaults):
             store=store,
             config=config,
         )
+        super().__init__(options.profile, options.topics, options.groups)
         self._background: Background | None = None
-        self._cluster = Cluster([], [])
-        """Its servers are used in the loop alone: in what `_call` and `_wait_for` are given."""
-        self._recorder = Recorder()
 
     # -- beginning and end -----------------------------------------------------------------------------------
 
@@ -104,62 +97,10 @@ class RocketMQ(View, ServerFaults):
             self.stop()
 
     @property
-    def namesrv(self) -> str:
-        """What clients are given as address of the NameServers: "host:port;host:port"."""
-        self._running()
-        return self._cluster.namesrv
-
-    def reset(self) -> None:
-        """Make everything as it was after the start: no messages, the topics and groups that were given at
-        the start, no connection of a client, no fault, time at its own speed. Servers and ports stay; clients
-        connect again by themselves. Raises FaultNotMetError for a fault that was to be met and was not.
-        """
-        try:
-            self.fault.end_all()
-        finally:
-            self.bring_back()
-            self._wait_for(self._begun_again)
-
-    # -- what modules of this package use --------------------------------------------------------------------
-
-    def _call(self, function: Callable[[Cluster], T]) -> T:
-        """The result of a function that is called in the loop, where the servers may be looked at."""
-        return self._running().call(lambda: function(self._cluster))
-
-    def _wait_for(self, function: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine function that runs in the loop."""
-        return self._running().wait_for(lambda: function(self._cluster))
-
-    def _recorded(self, since: int = 0) -> Recorded:
-        return self._call(lambda _: recorded(self._recorder, self._options.profile, since))
-
-    def _next_frame(self) -> int:
-        return self._call(lambda _: self._recorder.end)
-
-    async def _furnished(self, cluster: Cluster) -> None:
-        """The recorder listens, faults can begin, and what was given at the start is there."""
-        self._recorder.attach(cluster)
-        for server in cluster.servers:
-            self.layers.attach(server.name, server.shell)
-        for topic, queues in self._options.topics.items():
-            await create_topic(cluster, topic, queues)
-        for group in self._options.groups:
-            await create_group(cluster, group, RETRIES)
-
-    async def _begun_again(self, cluster: Cluster) -> None:
-        await cluster.pace.run(1.0)
-        await begin_again(cluster)
-        self._recorder.forget()
-        await self._furnished(cluster)
-
-    def _started(self, server: Server[Any]) -> None:
-        super()._started(server)
-        self._recorder.observe(server)
-
-    def _running(self) -> Background:
+    def _caller(self) -> Caller:
         if self._background is None:
             raise RocketMQError("RocketMQ does not run: use `with RocketMQ() as rocketmq:`, or call start()")
-        return self._background
+        return self._background.caller
 
     async def _serving(self, stop: asyncio.Event, ready: Callable[[Cluster], None]) -> None:
         options = self._options

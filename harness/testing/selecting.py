@@ -12,6 +12,8 @@ from reference_impl.serve.faults import WORDS, Selector
 Code: TypeAlias = str | int
 """A request code by number, by name, or a word for several ("send")."""
 
+_LEAST_CODE: Final = -(2**31)
+_MOST_CODE: Final = 2**31 - 1
 _WORDS: Final = ", ".join(WORDS)
 _ANSWERS: Final = {code.name: code.value for code in ResponseCode}
 _REQUESTS: Final = {code.name: code.value for code in RequestCode}
@@ -75,6 +77,8 @@ def _codes(given: Code) -> frozenset[int]:
 def answer_code(given: Code) -> int:
     """The code of an answer. Raises ValueError."""
     if isinstance(given, int):
+        if not _LEAST_CODE <= given <= _MOST_CODE:
+            raise ValueError(f"answer={given}: expected a number from {_LEAST_CODE} to {_MOST_CODE}")
         return int(given)
     if given in _ANSWERS:
         return _ANSWERS[given]

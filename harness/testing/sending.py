@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from itertools import count
 from typing import Final
@@ -55,7 +55,7 @@ def outgoing(
     body: object,
     *,
     tags: str | None,
-    keys: str | tuple[str, ...] | list[str] | None,
+    keys: str | Sequence[str] | None,
     properties: Mapping[str, str] | None,
     delay: Duration | None,
     level: int | None,

@@ -5,7 +5,7 @@ Names: a view may have names of its own for topics and groups; it gives and take
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from harness.remarks import Remark, is_about_clients, judge
@@ -98,7 +98,7 @@ class View(Time):
         body: object,
         *,
         tags: str | None = None,
-        keys: str | tuple[str, ...] | list[str] | None = None,
+        keys: str | Sequence[str] | None = None,
         properties: Mapping[str, str] | None = None,
         delay: Duration | None = None,
         level: int | None = None,

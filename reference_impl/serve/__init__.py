@@ -7,7 +7,7 @@ The only room of the reference that knows clocks, sockets and files. `shell.py` 
 from .advancing import Pace
 from .broker import broker_settings, run_broker, serve_broker
 from .clock import Clock
-from .cluster import Cluster, Size, begin_again, run_cluster, serve_cluster
+from .cluster import Beside, Cluster, Size, begin_again, run_cluster, serve_cluster
 from .nameserver import run, serve_nameserver
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError
 from .server import Server
@@ -15,6 +15,7 @@ from .server import Server
 __all__ = [
     "EXIT_CONFIGURATION",
     "EXIT_NOT_STARTED",
+    "Beside",
     "Clock",
     "Cluster",
     "Pace",

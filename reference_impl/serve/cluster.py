@@ -11,9 +11,10 @@
 import asyncio
 import os
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from string import ascii_lowercase
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -152,6 +153,10 @@ class Cluster:
         await _soon(strangers)
 
 
+Beside: TypeAlias = Callable[[Cluster, str], AbstractAsyncContextManager[None]]
+"""What lasts as long as all servers are there. It gets the cluster, and what clients are given."""
+
+
 def run_cluster(
     *,
     profile: str = "5.3",
@@ -159,20 +164,25 @@ def run_cluster(
     host: str | None = None,
     advertise: str | None = None,
     port: int = 9876,
+    broker_port: int | None = None,
     config_file: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
+    beside: Beside = lambda _, __: nullcontext(),
 ) -> int:
     """Serve until SIGTERM or SIGINT; returns the exit status (0, 3 or 4).
 
-    `port` is that of the first NameServer, 0 any free one; `listenPort` in `config_file` is that of the first
-    Broker; all others take free ones, and with `store` the same ones after every start. `config_file` holds
-    settings of Brokers, under Apache's names; `advertise` is the IP address that clients are given. Without
-    `store` everything is in memory. When all is ready, a line for each server goes to standard output, and
-    last `ready` with what to give to clients.
+    `port` is that of the first NameServer, 0 any free one; `broker_port`, or `listenPort` in `config_file`,
+    is that of the first Broker; all others take free ones, and with `store` the same ones after every start.
+    `config_file` holds settings of Brokers, under Apache's names; `advertise` is the IP address that clients
+    are given. Without `store` everything is in memory. `beside` lasts as long as all servers are there. When
+    all is ready, a line for each server goes to standard output, and last `ready` with what to give to
+    clients.
     """
     try:
         size.check()
-        settings = broker_settings(profile, config_file, host=host, advertise=advertise)
+        settings = broker_settings(profile, config_file, host=host, advertise=advertise, port=broker_port)
+        if broker_port is None and "listenPort" not in settings.file:
+            settings = msgspec.structs.replace(settings, listen_port=0)
         own = dict.fromkeys(_OWN, _SAID_BY_CLUSTER) | {"broker_role": _role_of_masters(settings)}
         warn_of("cluster", settings, own, config_file)
         if not 0 <= port <= 65_535:
@@ -181,6 +191,9 @@ def run_cluster(
         complain(f"cluster: {error}")
         return error.status
 
+    def given(cluster: Cluster) -> str:
+        return ";".join(_at(advertise, nameserver.address) for nameserver in cluster.nameservers)
+
     def ready(cluster: Cluster) -> None:
         for nameserver in cluster.nameservers:
             say(f"nameserver {profile} on {nameserver.address}")
@@ -188,8 +201,7 @@ def run_cluster(
             config = broker.endpoint.broker.config
             number = config.broker_id
             say(f"broker {profile} {config.broker_name}, {broker.role} {number}, on {broker.address}")
-        given = [_at(advertise, nameserver.address) for nameserver in cluster.nameservers]
-        say(f"ready: namesrvAddr={';'.join(given)}")
+        say(f"ready: namesrvAddr={given(cluster)}")
 
     return run_until_signal(
         "cluster",
@@ -201,6 +213,7 @@ def run_cluster(
             store=None if store is None else Path(store),
             stop=stop,
             ready=ready,
+            beside=lambda cluster: beside(cluster, given(cluster)),
         ),
     )
 
@@ -214,8 +227,10 @@ async def serve_cluster(
     store: Path | None = None,
     stop: asyncio.Event,
     ready: Callable[[Cluster], None],
+    beside: Callable[[Cluster], AbstractAsyncContextManager[None]] = lambda _: nullcontext(),
 ) -> None:
-    """Serve until `stop` is set. `settings` are what all Brokers have in common, the host among it.
+    """Serve until `stop` is set. `settings` are what all Brokers have in common, the host among it. `beside`
+    lasts as long as all servers are there.
 
     Raises StartError if a server cannot start, or is not ready in time.
     """
@@ -231,13 +246,14 @@ async def serve_cluster(
                 cluster.brokers.append(await runs.start_broker(name, broker))
         await runs.first(_registered(cluster.brokers))
         ports.keep(cluster.ports)
-        ready(cluster)
-        await asyncio.wait(
-            [runs.failed, stopping := asyncio.create_task(_until(stop))],
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        stopping.cancel()
-        runs.check()
+        async with beside(cluster):
+            ready(cluster)
+            await asyncio.wait(
+                [runs.failed, stopping := asyncio.create_task(_until(stop))],
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            stopping.cancel()
+            runs.check()
     finally:
         await runs.end_all()
 
@@ -318,7 +334,7 @@ def _brokers(
             )
             name = _broker_name(config)
             directory = "" if store is None else str(store / name)
-            said = settings.listen_port if "listenPort" in settings.file and first else 0
+            said = settings.listen_port if first else 0
             first = False
             yield (
                 name,

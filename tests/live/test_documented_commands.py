@@ -88,7 +88,6 @@ GIVEN = {
         f"rmq-harness fuzz '{FAULTY}' --kind stateful --seed 7 --max-time 3s --out out/fuzz",
         A_DIFFERENCE.replace("out/others", "out/diff"),
     ],
-    "docs/guides/serving.md": ["echo brokerClusterName=mine > broker.conf"],
     "docs/reference/testing.md": [
         "rmq-harness check 'builtin:5.3?mutant=kv-keeps-the-first-value' --select kv --out out",
         *(
@@ -130,6 +129,8 @@ ELSEWHERE = {
     "docs/guides/testing.md": "tests/unit/site/test_testing_guide.py",
     "docs/guides/clients.md": "tests/unit/site/test_testing_guide.py",
     "docs/guides/testing-time.md": "tests/unit/site/test_testing_guide.py",
+    "docs/guides/testing-any-language.md": "tests/live/test_guide_to_any_language.py",
+    "docs/reference/control.md": "tests/unit/control/test_page.py",
     "docs/compatibility.md": "`make compatibility`, for an hour",
     "fixtures/README.md": "tests/live/test_golden_frames.py",
 }

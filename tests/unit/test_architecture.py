@@ -25,6 +25,7 @@ PURPOSES = {
     "harness.pytest_fixtures": "for tests of servers",
     "harness.pytest_rocketmq": "for tests of applications",
     "harness.targets": "systems under test: start, stop, restart",
+    "harness.control": "the same over HTTP",
     "harness.testing": "a RocketMQ for tests of applications",
     "harness.remarks": "what is wrong with clients",
     "harness.conformance": "the cases and their expectations",

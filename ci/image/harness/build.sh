@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Builds an image of rmq-harness itself, as rmq-harness/harness:VERSION and rmq-harness/harness:latest, without a
-# registry of images: the base from Debian's packages, the libraries from wheels in the versions of requirements.lock.
+# Builds two images of rmq-harness itself, without a registry of images: the base from Debian's packages, the libraries
+# from wheels in the versions of requirements.lock. rmq-harness/harness is the command, rmq-harness/server the same with
+# a RocketMQ for tests as its entrypoint; both have the tags VERSION and latest.
 #
 #     ci/image/harness/build.sh
 #
@@ -36,8 +37,11 @@ wheel=$(echo "$context"/wheels/*.whl)
 version=$(basename "$wheel" | cut -d- -f2)
 sed -e 's/ *\\$//' -e '/--hash=/d' "$root/requirements.lock" > "$scratch/versions.txt"
 "$PYTHON" -m pip download --quiet --disable-pip-version-check --only-binary :all: -c "$scratch/versions.txt" \
-  -d "$context/wheels" "$wheel" >/dev/null
-docker build -f "$here/Dockerfile" --build-arg BASE="$BASE" --build-arg VERSION="$version" \
-  -t "rmq-harness/harness:$version" -t rmq-harness/harness:latest "$context" > "$scratch/log" 2>&1 ||
-  { cat "$scratch/log" >&2; exit 1; }
-echo "image rmq-harness/harness:$version"
+  -d "$context/wheels" "$wheel[control]" >/dev/null
+cp "$here/serve" "$here/healthy" "$context/"
+for image in harness server; do
+  docker build -f "$here/Dockerfile" --target "$image" --build-arg BASE="$BASE" --build-arg VERSION="$version" \
+    -t "rmq-harness/$image:$version" -t "rmq-harness/$image:latest" "$context" > "$scratch/log" 2>&1 ||
+    { cat "$scratch/log" >&2; exit 1; }
+  echo "image rmq-harness/$image:$version"
+done

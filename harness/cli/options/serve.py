@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.catalogue import Role
 from harness.cli.options.shared import either, lines
-from harness.cli.options.values import amount, port
+from harness.cli.options.values import Collected, amount, port, several
 from harness.cli.parser import Parser
 
 
@@ -105,10 +105,36 @@ def _cluster(parser: Parser) -> None:
         help="port of the first NameServer, 0 for any free one (9876); all others take free ones",
     )
     parser.add_argument(
+        "--broker-port",
+        type=port,
+        metavar="N",
+        help="port of the first Broker, as well as N-2 (listenPort of the file, or any free one)",
+    )
+    parser.add_argument(
         "-c",
         "--config",
         type=Path,
         metavar="FILE",
-        help="settings of the Brokers; listenPort is the port of the first one",
+        help="a .properties file with settings of the Brokers, under Apache's names",
     )
     parser.add_argument("--store", type=Path, metavar="DIR", help="directory for all data (in memory)")
+    control = parser.add_argument_group(
+        "control port", "what tests in any language ask of the cluster and do to it, over HTTP with JSON"
+    )
+    control.add_argument(
+        "--control", type=port, metavar="PORT", help="serve it at that port, 0 for any free one"
+    )
+    control.add_argument(
+        "--control-host",
+        metavar="IP",
+        help="address to listen on, 0.0.0.0 for all; who reaches it rules the cluster (127.0.0.1)",
+    )
+    control.add_argument(
+        "--control-name",
+        dest="control_names",
+        action=Collected,
+        type=several("names of hosts"),
+        default=(),
+        metavar="NAME",
+        help="a name, beside localhost and addresses, by which others reach it, such as that of a container",
+    )
