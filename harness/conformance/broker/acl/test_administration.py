@@ -46,6 +46,10 @@ def test_account_is_stored(bk: BrokerSession) -> None:
     bk.pull(other, 1, group=group) >> Reply(ResponseCode.PULL_NOT_FOUND)
     bk.pull(other, 1, group=bk.group()) >> REFUSED
     bk.create_topic(topic) >> REFUSED
+    near = Account(bk.name("near"), "of-this-machine")
+    stored(bk, near, whiteRemoteAddress="10.9.8.7,127.0.0.1")
+    bk.sign_as(None)
+    bk.max_offset(topic, ext={"AccessKey": near.access_key}).offset >> Reply(SUCCESS, 1)
     bk.sign_as(ADMIN)
 
 
