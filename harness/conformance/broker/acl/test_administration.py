@@ -41,7 +41,7 @@ def test_account_is_stored(bk: BrokerSession) -> None:
     bk.max_offset(topic) >> REFUSED
     rights = {"topicPerms": f"{topic}=PUB,{other}=PUB|SUB", "groupPerms": f"{group}=SUB"}
     stored(bk, who, defaultTopicPerm="SUB", defaultGroupPerm="DENY", **rights)
-    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic).eventually() >> Reply(SUCCESS)
     bk.pull(topic, 1, group=group) >> REFUSED
     bk.pull(other, 1, group=group) >> Reply(ResponseCode.PULL_NOT_FOUND)
     bk.pull(other, 1, group=bk.group()) >> REFUSED
@@ -93,7 +93,7 @@ def test_account_that_cannot_be_read_is_not_stored(bk: BrokerSession) -> None:
     bk.sign_as(Account(key, "long-enough"))
     bk.max_offset(topic) >> REFUSED
     stored(bk, Account("seven-7", "seven-7"))
-    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 0)
 
 
 @case(kills=["accounts-are-not-removed"], own_server=True, setup=ON)
