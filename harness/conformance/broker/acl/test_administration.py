@@ -128,6 +128,13 @@ def test_addresses_are_stored(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
 
 
+@case(kills=["unreadable-addresses-are-left-out"], own_server=True, setup=ON)
+def test_addresses_that_cannot_be_read_are_not_stored(bk: BrokerSession) -> None:
+    bk.sign_as(ADMIN)
+    bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,Grün", "aclFileFullPath": ""}) >> NOT_LET_IN
+    bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,10.9.8.6", "aclFileFullPath": ""}) >> Reply(SUCCESS)
+
+
 @case(kills=["versions-of-accounts-stay", "one-version-is-shown"], clock=True, own_server=True, setup=ON)
 def test_changes_raise_the_version(bk: BrokerSession) -> None:
     made(bk)
