@@ -26,10 +26,13 @@ _TWICE = "members-given-twice-are-refused"
 
 
 class Proven(msgspec.Struct, frozen=True):
-    """The statement that cases prove, and the one about requests that the oldest line does not have."""
+    """The statements that cases prove."""
 
     statement: str
     later: str
+    """About requests that the oldest line does not have."""
+    earlier: str = ""
+    """About requests that only the oldest line has."""
 
 
 def field_cases(role: Role, module: str, *, fields: Proven, members: Proven) -> Made:
@@ -60,8 +63,12 @@ def _call(function: Judging, name: str, module: str, text: str) -> None:
 
 def _declared(function: Judging, message: Message, proven: Proven, kills: str) -> Judging:
     like, _ = owner_of(message)
+    statement = proven.statement
+    if message.profiles:
+        oldest = next(iter(field_table(message.role).recorded))
+        statement = proven.earlier if oldest in message.profiles else proven.later
     declare = case(
-        proven.later if message.profiles else proven.statement,
+        statement,
         kills=[kills],
         clock=like.clock,
         ends_leases=like.ends_leases,

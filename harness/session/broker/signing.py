@@ -21,6 +21,7 @@ class Account(msgspec.Struct, frozen=True):
     def sign(self, command: Command) -> Command:
         """The request with the fields of the account and their signature."""
         ext = {**(command.ext or {}), "AccessKey": self.access_key}
+        ext.pop("Signature", None)
         if self.token is not None:
             ext["SecurityToken"] = self.token
         values = [value for _, value in sorted(ext.items()) if value is not None]

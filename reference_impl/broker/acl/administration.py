@@ -75,9 +75,14 @@ class AccessAdministration(Part):
         return found | {name: listed for name, listed in several.items() if listed is not None}
 
     def listed(self, ext: Ext, name: str) -> list[str] | None:
-        """The parts of a field between commas."""
+        """The parts of a field between commas. As in Java, empty ones at the end do not count."""
         value = fields.text(ext, name)
-        return None if value is None else [one for one in value.split(",") if one]
+        if not value:
+            return None if value is None else [""]
+        several = value.split(",")
+        while several and not several[-1]:
+            several.pop()
+        return several
 
     def put(self, key: str, said: dict[str, Any], now: int) -> None:
         """Change an account, or add one. Raises AclError."""

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.wire import Command
+from reference_impl.broker.acl.access import AclFiles, no_files
 from reference_impl.broker.config import Config
 from reference_impl.broker.core import Broker
 from reference_impl.broker.parts import PARTS
@@ -57,6 +58,7 @@ def make_broker(
     stored: Mapping[str, bytes] | None = None,
     storage: Storage | None = None,
     started: int = STARTED,
+    acl_files: AclFiles = no_files,
     **settings: Any,
 ) -> Asked:
     """A Broker of a line with settings under their names in Apache's files."""
@@ -68,7 +70,13 @@ def make_broker(
     config = Config.of(given, profile)
     store = parts["store"](storage or MemoryStorage(), config.of_store(), parts.profile.name)
     broker = parts["broker"](
-        parts, config=config, store=store, stored=stored or {}, chance=FirstChoice(), started=started
+        parts,
+        config=config,
+        store=store,
+        stored=stored or {},
+        chance=FirstChoice(),
+        started=started,
+        acl_files=acl_files,
     )
     one = Asked(broker)
     one.now = started

@@ -1,14 +1,19 @@
-"""Addresses and files of access control that no case has: IPv6, and what is wrong with a file."""
+"""Access control that no case has: IPv6, what is wrong with a file, and a file that is removed."""
 
 from __future__ import annotations
 
 import pytest
 
+from harness.session.broker.signing import Account
+from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.access_files import files_of_access
 from reference_impl.broker.acl.accounts import AclError, read
 from reference_impl.broker.acl.addresses import Addresses
 
+from .driver import make_broker
+
 NAMED = "conf/plain_acl.yml"
+ADMIN = Account("administrator", "Verwaltung-1")
 
 
 @pytest.mark.parametrize(
@@ -63,3 +68,33 @@ def test_keys_of_digits_are_texts() -> None:
 
 def test_a_broker_without_a_home_has_no_files() -> None:
     assert files_of_access("") == {}
+
+
+def test_accounts_of_a_file_that_is_removed_are_refused() -> None:
+    line = f"- {{accessKey: {ADMIN.access_key}, secretKey: {ADMIN.secret_key}, admin: true}}"
+    files = {"conf/acl/one.yml": f"accounts:\n{line}\n".encode(), NAMED: b""}
+    broker = make_broker("4.9", acl_files=lambda: files, aclEnable=True).broker
+    command = ADMIN.sign(Command(RequestCode.GET_ALL_TOPIC_CONFIG))
+    assert broker.execute(command, 1, broker.started).code == ResponseCode.SUCCESS
+    del files["conf/acl/one.yml"]
+    broker.tick(broker.started + 5_000)
+    assert broker.execute(command, 1, broker.started).code == ResponseCode.SYSTEM_ERROR
+
+
+def test_a_pull_without_a_topic_needs_the_right_to_the_group_alone() -> None:
+    line = "- {accessKey: subscriber, secretKey: of-a-subscriber, defaultGroupPerm: SUB}"
+    files = {NAMED: f"accounts:\n{line}\n".encode()}
+    broker = make_broker("4.9", acl_files=lambda: files, aclEnable=True).broker
+    pull = Account("subscriber", "of-a-subscriber").sign(
+        Command(RequestCode.PULL_MESSAGE, ext={"consumerGroup": "G"})
+    )
+    assert broker.access.refusal(pull, "10.0.0.1:1") is None
+
+
+def test_versions_need_access_control() -> None:
+    broker = make_broker("4.9").broker
+    reply = broker.execute(Command(RequestCode.GET_BROKER_CLUSTER_ACL_INFO), 1, broker.started)
+    assert (reply.code, reply.remark) == (
+        ResponseCode.SYSTEM_ERROR,
+        "access control is off: aclEnable is false",
+    )

@@ -31,7 +31,7 @@ def test_address_of_an_account_needs_no_signature(bk: BrokerSession) -> None:
     bk.pull(topic, ext=key).bodies.eventually() >> Reply(SUCCESS, [b"unsigned"])
     bk.create_topic(topic, ext=key) >> Reply(SUCCESS)
     bk.sign_as(Account("here-at-one", "another-secret"))
-    bk.max_offset(topic).offset >> Reply(SUCCESS, 1)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
     bk.sign_as(None)
     bk.max_offset(topic) >> REFUSED
 

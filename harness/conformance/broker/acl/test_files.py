@@ -79,8 +79,9 @@ def test_unreadable_file_changes_nothing(bk: BrokerSession) -> None:
 
 @case(kills=["addresses-stay-for-ever"], clock=True, own_server=True, setup=ALONE)
 def test_address_is_let_in_while_a_file_says_so(bk: BrokerSession) -> None:
-    bk.topics() >> REFUSED
+    topic = made(bk)
+    bk.max_offset(topic) >> REFUSED
     placed(bk, "globalWhiteRemoteAddresses:\n- 127.0.0.1\n" + accounts(ADMINISTRATOR))
-    bk.topics().eventually() >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 0)
     placed(bk, "globalWhiteRemoteAddresses:\n- 127.0.0.2\n" + accounts(ADMINISTRATOR))
-    bk.topics().eventually() >> REFUSED
+    bk.max_offset(topic).eventually() >> REFUSED

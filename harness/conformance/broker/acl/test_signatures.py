@@ -68,7 +68,7 @@ def test_every_field_is_signed(bk: BrokerSession) -> None:
         bk.hook = then(with_token, with_fields(**changed))
         bk.send(topic) >> REFUSED
     bk.sign_as(ADMIN)
-    bk.max_offset(topic).offset >> Reply(SUCCESS, 1)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
     bk.max_offset(other).offset >> Reply(SUCCESS, 0)
 
 
@@ -157,7 +157,7 @@ def test_fields_of_accounts_are_ignored(bk: BrokerSession) -> None:
     bk.send(topic, b"signed") >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"signed"])
     bk.hook = with_fields(AccessKey="", Signature="none")
-    bk.max_offset(topic).offset >> Reply(SUCCESS, 1)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
 
 
 @case(kills=["access-control-is-of-every-line"], setup={"aclEnable": "true"})

@@ -54,6 +54,11 @@ def addresses_replace_accounts(original, self, several, name, now):
     self.write(name, {"globalWhiteRemoteAddresses": several}, now)
 
 
+@mutant(AccessAdministration.put_addresses, "Code 53 leaves out addresses that cannot be read.", V4)
+def unreadable_addresses_are_left_out(original, self, several, name, now):
+    original(self, [one for one in several if one.isascii()], name, now)
+
+
 @mutant(AccessAdministration.later, "Changes do not raise the version of a file.", V4)
 def versions_of_accounts_stay(original, self, version, now):
     return version
