@@ -129,6 +129,8 @@ def _unmatched(catalogue: Catalogue, loaded: Collection[LoadedCase], choice: Cho
 
 
 def _hint(expression: str, catalogue: Catalogue, names: Collection[str]) -> str:
+    if expression.startswith(("cl.", "client-")):
+        return "; clients are judged by `rmq-harness remarks FILE`"
     tags = {f"tag:{tag}" for statement in catalogue.statements for tag in tags_of(statement)}
     known: Sequence[str] = [*(one.id for one in catalogue.statements), *catalogue.chapters, *names, *tags]
     hint = did_you_mean(expression, known)

@@ -48,7 +48,7 @@ class Judge:
         """Nothing more comes."""
 
     def remark(self, statement: str, sentence: str, *evidence: Happening, kind: str = "") -> None:
-        """Remarks. The last piece of the evidence decides whose it is. A connection gets one remark for each
+        """Remarks. The last piece of the evidence decides whose it is. A client gets one remark for each
         statement and kind; further ones are counted.
         """
         self._desk.remark(statement, sentence, evidence, kind)
@@ -96,19 +96,27 @@ class Desk:
 
     @property
     def remarks(self) -> list[Remark]:
-        """All remarks, in order. Clients have the names by now that their heartbeats said later."""
-        return [
-            Remark(
-                client=found.evidence[-1].connection.name,
+        """All remarks, in order. Clients have the names by now that their heartbeats said later, so that what
+        one did on several connections is one remark.
+        """
+        found: dict[tuple[str, str, str], Remark] = {}
+        for (_, statement, kind), one in self._found.items():
+            connection = one.evidence[-1].connection
+            if not connection.is_judged:
+                continue
+            key = connection.name, statement, kind
+            if (before := found.get(key)) is not None:
+                found[key] = msgspec.structs.replace(before, times=before.times + one.times)
+                continue
+            found[key] = Remark(
+                client=connection.name,
                 statement=f"cl.{statement}",
-                sentence=found.sentence,
-                evidence=tuple(map(_evidence, found.evidence)),
-                at=found.at,
-                times=found.times,
+                sentence=one.sentence,
+                evidence=tuple(map(_evidence, one.evidence)),
+                at=one.at,
+                times=one.times,
             )
-            for (_, statement, _), found in self._found.items()
-            if found.evidence[-1].connection.is_judged
-        ]
+        return list(found.values())
 
     def _expire(self, now: float) -> None:
         while self._due and self._due[0][0] < now:

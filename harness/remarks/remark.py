@@ -43,7 +43,7 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True):
     at: float
     """Seconds since the beginning, by the clock of the servers: when it was clear."""
     times: int = 1
-    """How often it happened on that connection; the rest is about the first time."""
+    """How often it happened; the rest is about the first time."""
 
     @property
     def rule(self) -> Statement:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 WAITING = {
+    "test_client_remarks.py",
     "test_docker.py",
     "test_documented_commands.py",
     "test_mqadmin_on_brokers.py",

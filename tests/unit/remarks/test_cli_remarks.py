@@ -101,3 +101,8 @@ def test_what_cannot_be_read(
     (tmp_path / "text").write_text("no trace\n")
     assert main(["remarks", *words]) == 3
     assert said in capsys.readouterr().err
+
+
+def test_a_check_of_a_server_says_what_judges_clients(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "builtin:5.3", "--select", "cl.routes"]) == 2
+    assert "clients are judged by `rmq-harness remarks FILE`" in capsys.readouterr().err

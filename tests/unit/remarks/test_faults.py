@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from harness.catalogue import catalogue
+from harness.catalogue import catalogue, profiles
 from harness.remarks import Remark, judge
 from harness.remarks.bench import JUDGES
 from harness.session import BrokerSession
@@ -15,7 +15,7 @@ from harness.targets import parse
 from .faults import FAULTS, faulty
 from .well_behaved import Client
 
-LINES = ("4.9", "5.3")
+LINES = [one.name for one in profiles("broker")]
 STATEMENTS = {one.id: one for one in catalogue().statements if not one.roles}
 
 

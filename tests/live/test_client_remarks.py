@@ -1,0 +1,85 @@
+"""No remark on Apache's own clients: they start, work, join and leave groups, and shut down."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from clusters import HASTE, ONE_IN_CI, VERSIONS, missing
+from peers import FIXTURES, JVM
+from test_cpp_client import sent_and_consumed
+
+from harness.targets import TargetError, maven
+from harness.testing import RocketMQ
+from harness.wire import RequestCode
+
+pytestmark = pytest.mark.live
+
+LASTS = 140
+"""Seconds of their work: more than a Broker takes to forget a client."""
+WITHIN = LASTS + 160
+TOPIC = "steady"
+POPS = {"defaultMessageRequestMode": "POP"}
+"""Consumers that let the Broker share out queues pop."""
+ASKED = {
+    RequestCode.PULL_MESSAGE,
+    RequestCode.SEND_MESSAGE_V2,
+    RequestCode.UPDATE_CONSUMER_OFFSET,
+    RequestCode.HEART_BEAT,
+    RequestCode.UNREGISTER_CLIENT,
+    RequestCode.CONSUMER_SEND_MSG_BACK,
+    RequestCode.END_TRANSACTION,
+    RequestCode.GET_CONSUMER_LIST_BY_GROUP,
+    RequestCode.LOCK_BATCH_MQ,
+    RequestCode.UNLOCK_BATCH_MQ,
+    RequestCode.GET_ROUTEINFO_BY_TOPIC,
+}
+ASKED_IN_5 = {
+    RequestCode.LITE_PULL_MESSAGE,
+    RequestCode.POP_MESSAGE,
+    RequestCode.ACK_MESSAGE,
+    RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME,
+    RequestCode.QUERY_ASSIGNMENT,
+}
+PUSHED = {RequestCode.CHECK_TRANSACTION_STATE, RequestCode.NOTIFY_CONSUMER_IDS_CHANGED}
+"""What must have been said, or else the test proves nothing."""
+OF_CPP = {
+    "cl.requests.frame-has-nothing-odd",
+    "cl.consuming.lock-is-given-up-at-the-end",
+    "cl.consuming.returned-message-names-its-original",
+}
+"""What the C++ library is known to break."""
+
+
+@pytest.mark.parametrize("version", ONE_IN_CI)
+def test_apaches_clients_get_no_remark(version: str, tmp_path: Path) -> None:
+    is_5 = not version.startswith("4.")
+    try:
+        classpath = maven.classpath(version, ["rocketmq-tools"])
+    except TargetError as problem:
+        missing(problem)
+    config = HASTE | (POPS if is_5 else {})
+    with RocketMQ(profile=VERSIONS[version], masters=2, topics=[TOPIC], config=config) as rocketmq:
+        program = str(FIXTURES / "java" / "SteadyClients.java")
+        java = ["java", *JVM[:4], f"-Duser.home={tmp_path}", "-cp", classpath]
+        done = subprocess.run(
+            [*java, program, rocketmq.namesrv, str(LASTS), TOPIC],
+            capture_output=True,
+            text=True,
+            timeout=WITHIN,
+            check=False,
+        )
+        assert "done" in done.stdout, done.stderr[-2000:]
+        rocketmq.assert_no_client_remarks()
+        asked = {one.code for one in rocketmq.requests()}
+        pushed = {one.code for one in rocketmq.requests(of_servers=True)}
+    assert asked >= ASKED | (ASKED_IN_5 if is_5 else set())
+    assert pushed >= PUSHED
+
+
+@pytest.mark.soak
+def test_the_cpp_client_gets_the_remarks_that_are_known(tmp_path: Path) -> None:
+    with RocketMQ(masters=2) as rocketmq:
+        sent_and_consumed(rocketmq.namesrv, tmp_path, messages=40)
+        assert {one.statement for one in rocketmq.client_remarks()} == OF_CPP
