@@ -211,10 +211,9 @@ def batches_may_be_delayed(original, self, asked):
     return True
 
 
-@mutant(Sends.send_batch, "All messages of a batch get the same tag.")
-def batch_has_one_tag(original, self, command, asked, topic, queue_id, connection, now):
-    asked.properties[PropertyName.TAGS] = "t0"
-    return original(self, command, asked, topic, queue_id, connection, now)
+@mutant(Sends.of_each, "All messages of a batch get the same tag.")
+def batch_has_one_tag(original, self, asked):
+    return {**original(self, asked), PropertyName.TAGS: "t0"}
 
 
 @mutant(Sends.send_batch, "The properties in the header of a batch are lost.", BEFORE_55)
