@@ -127,9 +127,9 @@ def test_longest_log_is_elected(ns: NameServerSession) -> None:
         (
             4,
             [
-                {"epoch": 3, "maxOffset": 100, "electionPriority": 1},
-                {"epoch": 3, "maxOffset": 2**40, "electionPriority": 2},
-                {"epoch": 3, "maxOffset": 2**40 + 1, "electionPriority": 3},
+                {"epoch": 3, "maxOffset": 2**40, "electionPriority": 1},
+                {"epoch": 3, "maxOffset": 2**40 + 1, "electionPriority": 2},
+                {"epoch": 3, "maxOffset": 2**40 + 2, "electionPriority": 3},
             ],
         ),
         (
