@@ -75,6 +75,10 @@ def test_state_version_counts(ns: NameServerSession) -> None:
     unchanged(broker)
     changed(broker, DataVersion(7, 1_700_000_000_123, 4))
     changed(broker, DataVersion(7, 1_700_000_000_123, 2))
+    broker.version = DataVersion(8, 1_700_000_000_124, None)
+    broker.register() >> Reply(SUCCESS)
+    broker.version = DataVersion(8, 1_700_000_000_124, 0)
+    unchanged(broker)
 
 
 @case(kills=["query-compares-state-version"])
@@ -171,7 +175,7 @@ def test_numbers_have_64_bits(ns: NameServerSession) -> None:
     unchanged(broker)
     changed(broker, DataVersion(BIG - 1, BIG, ns.first_state_version))
     changed(broker, DataVersion(BIG, BIG - 1, ns.first_state_version))
-    for number in (2**63 - 1, -(2**63)):
+    for number in (2**63 - 1, -(2**63), 0):
         broker.version = DataVersion(number, number, ns.first_state_version)
         plain = broker.version.encode()
         for version in (plain, plus(broker, b'"y":"x"')):

@@ -165,8 +165,10 @@ def test_malformed_frame_changes_no_state(ns: NameServerSession) -> None:
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
 
 
-def _remarking(data: bytes) -> bytes:
-    return json_frame(query_header(remark='"?"').encode().replace(b"?", data))
+def _remarking(data: bytes, first: bytes = b"") -> bytes:
+    """A request whose header has a remark of these bytes. `first`: members at its beginning."""
+    header = query_header(remark='"?"').encode().replace(b"?", data)
+    return json_frame(header.replace(b"{", b"{" + first, 1))
 
 
 # --- UTF-8 ----------------------------------------------------------------------------------------------
@@ -180,13 +182,15 @@ def test_invalid_utf8_is_replaced(ns: NameServerSession) -> None:
 @case(kills=["invalid-utf8-replaced"])
 def test_invalid_utf8_closes(ns: NameServerSession) -> None:
     for data in (b"\xff\xfe", b"\xc3("):
-        closes(ns, _remarking(data))
+        closes(ns, _remarking(data), _remarking(data, b'"unknown":1,'))
+    serves(ns, _remarking(b"x", b'"unknown":1,'))
 
 
 @case(kills=["invalid-utf8-replaced"])
 def test_byte_that_begins_no_character_closes(ns: NameServerSession) -> None:
     for data in (b"\xff\xfe", b"\x80"):
-        closes(ns, _remarking(data))
+        closes(ns, _remarking(data), _remarking(data, b'"unknown":1,'))
+    serves(ns, _remarking(b"x", b'"unknown":1,'))
 
 
 @case(kills=["header-read-as-latin-1", "response-header-in-ascii"])
