@@ -153,6 +153,8 @@ def how_of(verdict: Verdict, lives: bool) -> str:
         return "unseen"
     if not lives:
         return "crash"
+    if verdict is Verdict.UNSUPPORTED:  # the built-in server cannot be asked, whatever its faults
+        return "unseen"
     return "failure" if verdict in _KILLED else "blocked"
 
 

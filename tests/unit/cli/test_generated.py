@@ -16,7 +16,8 @@ from harness.cli import main
 from harness.cli.measures import faults as measure
 from harness.cli.measures.explained import read_explained
 from harness.cli.measures.faults import KINDS
-from harness.cli.measures.trying import Outcome, Work
+from harness.cli.measures.trying import Outcome, Work, how_of
+from harness.report.results import Verdict
 from reference_impl.mutants.generated import Fault, LiveFunctions, fault_at, sites_of
 
 SOURCE = '''
@@ -152,6 +153,22 @@ def test_a_survivor_is_a_miss_until_it_is_explained(
     assert answer["explained_in_vain"] == [made[0].name]
     assert f"✘ {made[2].site.file}:{made[2].site.line}" in shown.err
     assert made[1].name not in shown.err
+
+
+@pytest.mark.parametrize(
+    ("verdict", "lives", "how"),
+    [
+        (Verdict.PASS, True, "unseen"),
+        (Verdict.UNSUPPORTED, True, "unseen"),
+        (Verdict.FAIL, True, "failure"),
+        (Verdict.DEVIATES, True, "failure"),
+        (Verdict.FAIL, False, "crash"),
+        (Verdict.BLOCKED, False, "crash"),
+        (Verdict.BLOCKED, True, "blocked"),
+    ],
+)
+def test_a_case_notices_what_it_fails_at(verdict: Verdict, lives: bool, how: str) -> None:
+    assert how_of(verdict, lives) == how
 
 
 def test_explanations_without_faults_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
