@@ -78,6 +78,9 @@ def test_new_group_begins_at_the_end(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     bk.pop(topic, group, newest=True).bodies >> Reply(SUCCESS, [b"c"])
     bk.pop(topic, bk.group()).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+    for hint in ("one", "two", "three", "four"):  # a pop of one message passes over the queues that are left
+        left = Including({"restNum": "0"})
+        bk.pop(topic, bk.group(hint), most=1, newest=True).bodies >> Reply(SUCCESS, [b"c"], ext=left)
 
 
 @case(kills=["pops-begin-at-the-end"])

@@ -155,18 +155,21 @@ def test_master_sends_heartbeats(bk: BrokerSession) -> None:
     setup={"haHousekeepingInterval": "20000"},
 )
 def test_silent_slave_is_disconnected(bk: BrokerSession) -> None:
-    busy, silent = bk.slave(), bk.slave()
+    topic, busy, silent = bk.topic(), bk.slave(), bk.slave()
     silent.report(0)
     began = bk.mark()
     busy.report(0)
+    bk.advance(14)
+    size = end(bk, put(bk, topic, b"pushed to both"))
+    for slave in (busy, silent):
+        slave.pushed(size).place >> Pushed((0, size))
     bk.advance_short_of(20, since=began)
     silent.closes(within=0) >> Silence()
-    busy.report(0)
+    busy.report(size)
     bk.advance(3)
     silent.closes(within=bk.overlap) >> Closed()
-    put(bk, bk.topic(), b"one")
-    size = len(stored(bk, 0))
-    busy.pushed(size).data >> Pushed(stored(bk, 0))
+    offset = put(bk, topic, b"one")
+    busy.pushed(len(stored(bk, offset))).data >> Pushed(stored(bk, offset))
 
 
 @case(
