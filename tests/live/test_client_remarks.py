@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from clusters import HASTE, ONE_IN_CI, VERSIONS, missing
+from clusters import HASTE, VERSIONS, missing
 from peers import FIXTURES, JVM
 from test_cpp_client import sent_and_consumed
 
@@ -14,7 +14,7 @@ from harness.targets import TargetError, maven
 from harness.testing import RocketMQ
 from harness.wire import RequestCode
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.soak]  # minutes, in which clients live as they do
 
 LASTS = 140
 """Seconds of their work: more than a Broker takes to forget a client."""
@@ -52,7 +52,7 @@ OF_CPP = {
 """What the C++ library is known to break."""
 
 
-@pytest.mark.parametrize("version", ONE_IN_CI)
+@pytest.mark.parametrize("version", VERSIONS)
 def test_apaches_clients_get_no_remark(version: str, tmp_path: Path) -> None:
     is_5 = not version.startswith("4.")
     try:
@@ -78,7 +78,6 @@ def test_apaches_clients_get_no_remark(version: str, tmp_path: Path) -> None:
     assert pushed >= PUSHED
 
 
-@pytest.mark.soak
 def test_the_cpp_client_gets_the_remarks_that_are_known(tmp_path: Path) -> None:
     with RocketMQ(masters=2) as rocketmq:
         sent_and_consumed(rocketmq.namesrv, tmp_path, messages=40)

@@ -12,10 +12,10 @@ import docker
 import pytest
 from clusters import missing
 from docker.models.containers import Container
+from unit.testing.client import Client
 
 from harness.session.ports import free_port
 from harness.targets import TargetError, engine
-from tests.unit.testing.client import Client
 
 pytestmark = pytest.mark.live
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import msgspec
+from unit.report import report_samples as samples
 
 from harness.conformance.concurrent_cases import WARPED_AT_ONCE
 from harness.conformance.estimate import durations, expected_seconds
 from harness.conformance.loading import cases
 from harness.report.results import Run
 from harness.session import RunningClock
-from tests.unit.report import report_samples as samples
 
 WAITING = next(one for one in cases() if one.case.ends_leases)
 QUICK = next(one for one in cases() if not (one.case.clock or one.case.own_server))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from unit.report import report_samples as samples
 
 from harness.conformance.last_record import failed_before, last_record, not_failing, still_failing
 from harness.conformance.loading import cases
 from harness.report.results import PlannedCase, ResultsWriter, Run, Verdict
-from tests.unit.report import report_samples as samples
 
 A, B, C, D = (one.name for one in cases()[:4])
 

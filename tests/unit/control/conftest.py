@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-
-from tests.unit.control.port import Port, serving
+from unit.control.port import Port, serving
 
 
 @pytest.fixture(scope="module")

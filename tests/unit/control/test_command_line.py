@@ -7,10 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from unit.control.port import Process, serving
 
 from harness import control
 from harness.cli import main
-from tests.unit.control.port import Process, serving
 
 
 def test_it_is_off_unless_it_is_asked_for(tmp_path: Path) -> None:

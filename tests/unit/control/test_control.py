@@ -6,10 +6,11 @@ import threading
 from base64 import b64encode
 from pathlib import Path
 
+from unit.control.port import Port, Process
+from unit.testing.client import Client
+
 from harness.control.app import MOST
 from harness.wire import ResponseCode
-from tests.unit.control.port import Port, Process
-from tests.unit.testing.client import Client
 
 
 def test_bytes_go_to_and_fro_in_base64(port: Port) -> None:

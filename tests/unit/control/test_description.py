@@ -11,6 +11,8 @@ from urllib.parse import urlencode
 
 import jsonschema_rs
 import pytest
+from unit.control.port import JSON, Answer, Port
+from unit.testing.client import Client
 
 from harness.catalogue import specs_directory
 from harness.control.openapi import FOLDER, PATH
@@ -18,8 +20,6 @@ from harness.control.operations import OPERATIONS
 from harness.testing import RocketMQ
 from harness.testing.faults import Faults
 from harness.trace import read_trace
-from tests.unit.control.port import JSON, Answer, Port
-from tests.unit.testing.client import Client
 
 FILE = Path(specs_directory()) / "rendered" / FOLDER / PATH.strip("/")
 DESCRIPTION = json.loads(FILE.read_text(encoding="utf-8"))

@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from unit.control.port import JSON, Answer, Port, serving
 
 from harness.control.operations import OPERATIONS, Operation
 from harness.control.reading import LARGEST
-from tests.unit.control.port import JSON, Answer, Port, serving
 
 HEADERS: Final = {"Content-Type": JSON}
 MARK: Final = "stranger"

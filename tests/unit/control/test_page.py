@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from document_pages import ROOT, shell_lines
+from unit.control.port import Port
 
 from harness.control.operations import OPERATIONS
-from tests.unit.control.port import Port
 
 PAGE = ROOT / "docs/reference/control.md"
 

@@ -6,11 +6,11 @@ from typing import Literal
 
 import msgspec
 import pytest
+from unit.report import report_samples as samples
 
 from harness.report.results import CaseResult, PlannedCase, RunHeader
 from harness.report.text import duration
 from harness.report.time_left import TimeLeft
-from tests.unit.report import report_samples as samples
 
 
 def header(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
+from unit.testing.sample_application.client import Connection
+
 from harness.testing import RocketMQ
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, decode, encode
 from harness.wire.bodies import ConsumerData, Heartbeat
-from tests.unit.testing.sample_application.client import Connection
 
 GROUP = "CG"
 _PLAIN = {"f": 0, "g": 1, "h": 0, "i": "", "j": 0, "k": "false"}

@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from unit.testing.sample_application.client import Client
+from unit.testing.sample_application.shop import Books, Sender, Shop
+
 from harness.testing.faults import Faults
 from harness.testing.servers import ServerFaults
 from harness.wire.code_names import request_words
 from reference_impl.serve.faults import WORDS
-from tests.unit.testing.sample_application.client import Client
-from tests.unit.testing.sample_application.shop import Books, Sender, Shop
 
 PAGE = Path(__file__).parents[3] / "docs/reference/testing-faults.md"
 _MADE_FROM_HERE = "## Words for requests\n"

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from unit.testing.peers import GROUP, Peer, broker, nameserver, new_topic, pull
 
 from harness.program.damages import Cut, Number
 from harness.testing import FaultNotMetError, RocketMQ, RocketMQError
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import decode_messages
-from tests.unit.testing.peers import GROUP, Peer, broker, nameserver, new_topic, pull
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,9 @@ from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import pytest
-
-from harness.testing import RocketMQ
-from harness.wire import WireError
-from tests.unit.testing.sample_application import mistakes
-from tests.unit.testing.sample_application.client import Client
-from tests.unit.testing.sample_application.shop import (
+from unit.testing.sample_application import mistakes
+from unit.testing.sample_application.client import Client
+from unit.testing.sample_application.shop import (
     ORDERS,
     PARCELS,
     Books,
@@ -21,6 +18,9 @@ from tests.unit.testing.sample_application.shop import (
     Shop,
     Warehouse,
 )
+
+from harness.testing import RocketMQ
+from harness.wire import WireError
 
 _ROUNDS = 60
 

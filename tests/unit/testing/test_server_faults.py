@@ -6,11 +6,11 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from unit.testing.peers import GROUP, Peer, broker, nameserver
 
 from harness.testing import RocketMQ, RocketMQError
 from harness.testing.own import OwnNames
 from harness.wire import ResponseCode
-from tests.unit.testing.peers import GROUP, Peer, broker, nameserver
 
 
 @pytest.fixture(scope="module")
