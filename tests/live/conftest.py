@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 WAITING = {
+    "test_access_control.py",
+    "test_client_remarks.py",
     "test_client_remarks.py",
     "test_docker.py",
     "test_documented_commands.py",
+    "test_guide_to_any_language.py",
+    "test_image_of_the_server.py",
     "test_mqadmin_on_brokers.py",
     "test_real_clients.py",
     "test_real_peers.py",

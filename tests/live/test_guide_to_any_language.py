@@ -19,7 +19,7 @@ from document_pages import ROOT
 
 from harness.targets import TargetError, engine
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.soak]  # registries of four languages, and minutes
 
 PAGE = ROOT / "docs/guides/testing-any-language.md"
 IMAGE = "rmq-harness/server:latest"
