@@ -206,7 +206,7 @@ class TopicAdministration(Part):
             return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         told = topic.document()
         static = self.broker.static_topics
-        if name in static.table:
+        if name in static.table and fields.boolean(command.ext, "lo") is True:
             told = dict(sorted({**told, "mappingDetail": static.document(static.table[name])}.items()))
         return Reply(ResponseCode.SUCCESS, body=document(told))
 

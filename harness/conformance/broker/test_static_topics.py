@@ -84,8 +84,8 @@ def continued(bk: BrokerSession) -> str:
 
 
 def shown(bk: BrokerSession, topic: str) -> Exchange:
-    """GET_TOPIC_CONFIG (351)."""
-    return asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic)
+    """GET_TOPIC_CONFIG (351) with lo=true, which asks for the mapping, too."""
+    return asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic, lo="true")
 
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue"])
@@ -95,7 +95,9 @@ def test_is_shown_as_created(bk: BrokerSession) -> None:
     told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
     whole = Including({"mappingDetail": told, "readQueueNums": 2, "writeQueueNums": 2})
     shown(bk, topic) >> Reply(SUCCESS, whole)
-    shown(bk, bk.topic()) >> Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
+    without = Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
+    asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic) >> without
+    shown(bk, bk.topic()) >> without
 
 
 def _mapping_of(topic: str) -> View:
