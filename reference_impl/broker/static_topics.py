@@ -28,6 +28,7 @@ from reference_impl.remoting.requests import answers
 
 from .part import Part
 from .tables import as_file, stored_table
+from .topic_administration import FILTER_TYPES
 
 if TYPE_CHECKING:
     from .core import Broker
@@ -74,7 +75,7 @@ class Mapping(msgspec.Struct, rename="camel", kw_only=True):
     """The mapped queues of a topic that this Broker has or had a part of."""
 
     topic: str
-    bname: str = ""
+    bname: str
     epoch: int = 0
     scope: str = "__global__"
     dirty: bool = False
@@ -145,7 +146,10 @@ class StaticTopics(Part):
             mapping = _mapping(command.body)
         except WireError as error:
             raise RefusedError(f"the body is no mapping: {error}") from error
-        topic = administration.wanted(name or "", fields.text(ext, "topicFilterType") or "", ext)
+        filter_type = fields.text(ext, "topicFilterType")
+        if filter_type not in FILTER_TYPES:
+            raise RefusedError(f"topicFilterType = [{filter_type}] value invalid")
+        topic = administration.wanted(name or "", filter_type, ext)
         self.broker.topics.put(topic, now)
         fault = self.refusal(mapping, forced=fields.boolean(ext, "force") is True)
         if fault is not None:

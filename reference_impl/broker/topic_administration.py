@@ -39,7 +39,7 @@ from .part import Part
 SLAVE_REMARK: Final = (
     "Can't modify topic or subscription group from slave broker, please execute it from master broker."
 )
-_FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
+FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
 class TopicAdministration(Part):
@@ -53,7 +53,7 @@ class TopicAdministration(Part):
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         ext = command.ext or {}
         filter_type = fields.text(ext, "topicFilterType")
-        if filter_type not in _FILTER_TYPES:
+        if filter_type not in FILTER_TYPES:
             raise RefusedError(f"topicFilterType = [{filter_type}] value invalid")
         name = required.text(ext, "topic") if self.profile.v5 else fields.text(ext, "topic")
         fault = self.fault(name)
