@@ -149,7 +149,7 @@ class StaticTopics(Part):
         filter_type = fields.text(ext, "topicFilterType")
         if filter_type not in FILTER_TYPES:
             raise RefusedError(f"topicFilterType = [{filter_type}] value invalid")
-        topic = administration.wanted(name or "", filter_type, ext)
+        topic = administration.wanted(name or "", filter_type, {**ext, "attributes": None})
         self.broker.topics.put(topic, now)
         fault = self.refusal(mapping, forced=fields.boolean(ext, "force") is True)
         if fault is not None:
@@ -323,6 +323,10 @@ def _stored(data: bytes) -> _Stored:
 
 def _read(data: bytes, kind: Any) -> Any:
     try:
-        return msgspec.convert(parse(data), kind, strict=False)
+        found = parse(data)
+        if isinstance(found, dict):
+            names = {field.encode_name.lower(): field.encode_name for field in msgspec.structs.fields(kind)}
+            found = {names.get(name.lower(), name): value for name, value in found.items()}
+        return msgspec.convert(found, kind, strict=False)
     except (ParseError, msgspec.ValidationError) as error:
         raise WireError(str(error)) from error
