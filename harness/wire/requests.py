@@ -414,6 +414,22 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_ALL_MESSAGE_REQUEST_MODE: RequestForm(
         role="broker", read_only=True, response_body="MessageRequestModeSerializeWrapper"
     ),
+    RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC: RequestForm(
+        role="broker",
+        fields=(
+            "topic",
+            "defaultTopic",
+            "readQueueNums",
+            "writeQueueNums",
+            "perm",
+            "topicFilterType",
+            "topicSysFlag",
+            "order",
+            "attributes",
+            "force",
+        ),
+        request_body="TopicQueueMappingDetail",
+    ),
     RequestCode.GET_BROKER_MEMBER_GROUP: RequestForm(
         role="nameserver",
         read_only=True,

@@ -77,6 +77,7 @@ from .sends import Sends
 from .settings import Settings
 from .slave_links import SlaveLinks
 from .slave_sync import SlaveSync
+from .static_topics import StaticTopics
 from .statistics import Statistics
 from .store import Store
 from .timer_metrics import TimerMetrics
@@ -109,6 +110,7 @@ class Broker(RequestTable):
     """
 
     topics: Topics
+    static_topics: StaticTopics
     groups: Groups
     limits: Limits
     offsets: Offsets

@@ -27,6 +27,7 @@ from .filters import TAG
 from .limits import OVERLOAD
 from .long_polling import Held
 from .part import Part
+from .static_topics import NOT_FOUND, Mapped, QueuePart
 from .store import GetStatus, Got, Wanted
 from .topics import READ
 
@@ -54,6 +55,9 @@ class Pull(msgspec.Struct, gc=False):
     sub_version: int | None
     subscription: str | None
     expression_type: str | None
+    mapped: Mapped | None = None
+    """5.x: the queue of a static topic that it is about; queue and offset are those of `part` then."""
+    part: QueuePart | None = None
 
 
 class Pulls(Part):
@@ -75,6 +79,7 @@ class Pulls(Part):
     def _pull(self, command: Command, connection: int, now: int, *, may_wait: bool) -> Reply | None:
         asked = self.asked(command)
         self.check(asked)
+        self.place(asked, command.ext or {})
         allowed = self.allowed(command.code, asked, connection, now)
         if isinstance(allowed, Reply):
             return allowed
@@ -86,6 +91,8 @@ class Pulls(Part):
             reply = self.answered(asked, got, group)
         else:
             reply = self.reset(asked, reset, group)
+        if asked.mapped is not None and asked.part is not None:
+            self.broker.static_topics.told_of(asked.mapped, asked.part, asked.offset, reply)
         if may_wait and asked.sys_flag & COMMITS and asked.committed is not None and self.may_commit():
             self.broker.offsets.commit(asked.group, asked.topic, asked.queue_id, asked.committed, now)
         if reply.code == ResponseCode.PULL_NOT_FOUND and may_wait and asked.sys_flag & WAITS:
@@ -125,6 +132,16 @@ class Pulls(Part):
             raise RefusedError("the custom field <subVersion> is null")
         if asked.most < 0 and not self.profile.v5:
             raise RefusedError(f"maxMsgNums is {asked.most}: expected 0 or more")
+
+    def place(self, asked: Pull, ext: Ext) -> None:
+        """Finds the queue and the offset that a pull from a static topic is about."""
+        asked.mapped = self.broker.static_topics.led(asked.topic, asked.queue_id, ext, NOT_FOUND)
+        if asked.mapped is not None:
+            part = asked.part = self.broker.static_topics.here(asked.mapped.part_of(asked.offset))
+            asked.queue_id = part.queue_id
+            asked.offset += part.start_offset - part.logic_offset
+            if part.has_end:
+                asked.most = min(asked.most, part.end_offset - part.start_offset)
 
     # -- whether it may be -----------------------------------------------------------------------------------
 

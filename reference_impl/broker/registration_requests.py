@@ -63,8 +63,9 @@ class RegistrationRequests(Part):
             topics={topic.topic_name or "": topic for topic in topics}, data_version=version
         )
         if self.profile.v5:
-            announced.mappings, announced.mapping_details = {}, {}
-            announced.mapping_data_version = DataVersion(0, self.broker.started, 0)
+            static = self.broker.static_topics
+            announced.mappings, announced.mapping_details = static.infos(list(announced.topics or {})), {}
+            announced.mapping_data_version = static.version
         return announced.encode_compressed(self.profile.v5) if self.compresses() else announced.encode()
 
     def compresses(self) -> bool:

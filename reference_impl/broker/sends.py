@@ -36,6 +36,7 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
+from .static_topics import Mapped
 from .store import Put, PutStatus
 from .topics import READ, WRITE
 from .unique import UniqueKeys
@@ -94,6 +95,9 @@ class Sends(Part):
         if refused is not None:
             return refused
         asked = self.asked(command)
+        mapped = self.broker.static_topics.led(asked.topic, asked.queue_id, command.ext or {}, chooses=True)
+        if mapped is not None:
+            asked.queue_id = mapped.last.queue_id
         if now < self.config.start_accept_send_request_time_stamp:
             return self.refusal(ResponseCode.SYSTEM_ERROR, self.too_early())
         topic = self.checked(asked, connection, now)
@@ -109,7 +113,15 @@ class Sends(Part):
         reply = send(command, asked, topic, queue_id, connection, now)
         if reply.code != ResponseCode.SUCCESS:
             return reply
+        if mapped is not None:
+            self.told_of(mapped, reply)
         return self.broker.replicated_sends.answer(reply, command, connection, now, waits=waits)
+
+    def told_of(self, mapped: Mapped, reply: Reply) -> None:
+        """The answer of a mapped queue: its number, and the offset in it."""
+        assert reply.ext is not None
+        offset = mapped.last.told(int(reply.ext["queueOffset"] or 0))
+        reply.ext |= {"queueId": str(mapped.number), "queueOffset": str(offset)}
 
     def waits(self, properties: Mapping[str, str]) -> bool:
         """Whether a message is to be on slaves before its send is answered, where that can be."""

@@ -16,7 +16,6 @@ import msgspec
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import (
-    DataVersion,
     MessageQueue,
     StoredQueue,
     TopicConfig,
@@ -40,9 +39,7 @@ from .part import Part
 SLAVE_REMARK: Final = (
     "Can't modify topic or subscription group from slave broker, please execute it from master broker."
 )
-_MAPPINGS: Final = ("topicQueueMappingDetailMap", "topicQueueMappingInfoMap")
-"""5.x: static topics; there are none here."""
-_FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
+FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
 
 
 class TopicAdministration(Part):
@@ -56,7 +53,7 @@ class TopicAdministration(Part):
             return Reply(ResponseCode.SYSTEM_ERROR, remark=SLAVE_REMARK)
         ext = command.ext or {}
         filter_type = fields.text(ext, "topicFilterType")
-        if filter_type not in _FILTER_TYPES:
+        if filter_type not in FILTER_TYPES:
             raise RefusedError(f"topicFilterType = [{filter_type}] value invalid")
         name = required.text(ext, "topic") if self.profile.v5 else fields.text(ext, "topic")
         fault = self.fault(name)
@@ -120,6 +117,7 @@ class TopicAdministration(Part):
             return Reply(self.profile.invalid_parameter, remark=fault)
         for topic in (name or "", *self.retries_of(name or "")):
             self.broker.topics.delete(topic, now)
+            self.broker.static_topics.forget(topic, now)
             self.broker.store.delete_topic(topic)
             if self.profile.v5:
                 self.broker.offsets.forget(topic=topic)
@@ -189,8 +187,12 @@ class TopicAdministration(Part):
         table = pages.part_of(topics.table, TOPICS, command.ext or {}, topics.version)
         told = TopicConfigTable(data_version=topics.version, topic_config_table=table).document()
         if self.profile.v5:
-            mapping = DataVersion(0, self.broker.started, 0)
-            told |= {"mappingDataVersion": mapping.document()} | {name: {} for name in _MAPPINGS}
+            static = self.broker.static_topics
+            told |= {
+                "mappingDataVersion": static.version.document(),
+                "topicQueueMappingDetailMap": static.documents(),
+                "topicQueueMappingInfoMap": {},
+            }
             told = dict(sorted(told.items()))
         ext = pages.total_of(topics.table, TOPICS)
         return Reply(ResponseCode.SUCCESS, ext=ext, body=document(told))
@@ -202,7 +204,11 @@ class TopicAdministration(Part):
         if topic is None:
             remark = f"No topic in this broker. topic: {name}"
             return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
-        return Reply(ResponseCode.SUCCESS, body=document(topic.document()))
+        told = topic.document()
+        static = self.broker.static_topics
+        if name in static.table and fields.boolean(command.ext, "lo") is True:
+            told = dict(sorted({**told, "mappingDetail": static.document(static.table[name])}.items()))
+        return Reply(ResponseCode.SUCCESS, body=document(told))
 
     @answers(RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
     def system_topics(self, command: Command, connection: int, now: int) -> Reply:

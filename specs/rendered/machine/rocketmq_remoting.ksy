@@ -309,6 +309,7 @@ enums:
     400: query_assignment
     401: set_message_request_mode
     402: get_all_message_request_mode
+    513: update_and_create_static_topic
     901: get_broker_member_group
     904: broker_heartbeat
     905: notify_min_broker_id_change
@@ -444,6 +445,9 @@ enums:
     211:
       id: update_global_white_addrs_config_failed
       doc: Addresses were not stored.
+    501:
+      id: not_leader_for_queue
+      doc: The queue of the static topic goes on at another Broker.
     604:
       id: illegal_operation
       doc: It comes too late.

@@ -130,6 +130,7 @@ local REQUESTS = {
   [400] = { name = "QUERY_ASSIGNMENT", request_body = "QueryAssignmentRequestBody", response_body = "QueryAssignmentResponseBody" },
   [401] = { name = "SET_MESSAGE_REQUEST_MODE", request_body = "SetMessageRequestModeRequestBody", response_body = "" },
   [402] = { name = "GET_ALL_MESSAGE_REQUEST_MODE", request_body = "", response_body = "MessageRequestModeSerializeWrapper" },
+  [513] = { name = "UPDATE_AND_CREATE_STATIC_TOPIC", request_body = "TopicQueueMappingDetail", response_body = "" },
   [901] = { name = "GET_BROKER_MEMBER_GROUP", request_body = "", response_body = "GetBrokerMemberGroupResponseBody" },
   [904] = { name = "BROKER_HEARTBEAT", request_body = "", response_body = "" },
   [905] = { name = "NOTIFY_MIN_BROKER_ID_CHANGE", request_body = "", response_body = "" },
@@ -209,6 +210,7 @@ local RESPONSES = {
   [209] = { name = "POLLING_FULL", text = "Too many requests wait. In 4.9: an account was not stored." },
   [210] = { name = "POLLING_TIMEOUT", text = "Nothing came while the request waited. In 4.9: an account was not removed." },
   [211] = { name = "UPDATE_GLOBAL_WHITE_ADDRS_CONFIG_FAILED", text = "Addresses were not stored." },
+  [501] = { name = "NOT_LEADER_FOR_QUEUE", text = "The queue of the static topic goes on at another Broker." },
   [604] = { name = "ILLEGAL_OPERATION", text = "It comes too late." },
   [1500] = { name = "GO_AWAY", text = "The server is stopping; ask another one." },
   [2000] = { name = "CONTROLLER_FENCED_MASTER_EPOCH", text = "Another election was since." },
@@ -465,6 +467,10 @@ local ANSWERS = {
     [16] = "The topic is one for messages that come again.",
     [17] = "There is no such topic.",
     [26] = "There is no such group.",
+  },
+  [513] = {
+    [1] = "The mapping cannot be, or is older.",
+    [29] = "The name is illegal.",
   },
   [901] = {
     [0] = "Also for an unknown broker.",

@@ -1,0 +1,228 @@
+"""Chapter static-topics: topics whose queues are mapped to queues of Brokers (5.x)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harness.conformance import ABSENT, Including, Reply, Request, case
+from harness.conformance.broker.registrations import REGISTER, announcement_of
+from harness.conformance.broker.tools import ERROR, SUCCESS, asked
+from harness.session import BrokerSession, Exchange
+from harness.session.exchange import View
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.fastjson import document, parse
+
+STATIC = RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC
+NOT_LEADER = ResponseCode.NOT_LEADER_FOR_QUEUE
+Items = Sequence[Mapping[str, Any]]
+
+
+def item(bk: BrokerSession, queue: int, logic: int = 0, *, gen: int = 0, end: int = -1) -> dict[str, Any]:
+    """A queue of this Broker in which messages of a mapped queue are, from the offset `logic` on."""
+    return {
+        "bname": bk.broker_name,
+        "endOffset": end,
+        "gen": gen,
+        "logicOffset": logic,
+        "queueId": queue,
+        "startOffset": 0,
+        "timeOfEnd": -1,
+        "timeOfStart": -1,
+    }
+
+
+def mapping(bk: BrokerSession, topic: str, queues: Mapping[int, Items], epoch: int = 7) -> dict[str, Any]:
+    """Of a topic with five queues, of which these are on this Broker."""
+    return {
+        "bname": bk.broker_name,
+        "currIdMap": {},
+        "dirty": False,
+        "epoch": epoch,
+        "hostedQueues": {number: list(items) for number, items in queues.items()},
+        "scope": "__global__",
+        "topic": topic,
+        "totalQueues": 5,
+    }
+
+
+def put(bk: BrokerSession, given: Mapping[str, Any], **ext: str) -> Exchange:
+    """UPDATE_AND_CREATE_STATIC_TOPIC (513), with two queues on this Broker."""
+    header = {
+        "topic": given["topic"],
+        "defaultTopic": "TBW102",
+        "readQueueNums": "2",
+        "writeQueueNums": "2",
+        "perm": "6",
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": "0",
+        "order": "false",
+    }
+    return bk.call(STATIC, {**header, **ext}, document(given), about=given["topic"])
+
+
+def mapped(bk: BrokerSession) -> str:
+    """A static topic: its queue 4 is queue 0 of this Broker, its queue 2 is queue 1."""
+    topic = bk.name("static")
+    put(bk, mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)]})) >> Reply(SUCCESS)
+    return topic
+
+
+def continued(bk: BrokerSession) -> str:
+    """A static topic whose queue 2 has two messages in queue 0 of this Broker, and two more in its queue 1,
+    from 100 on.
+    """
+    topic = bk.name("static")
+    put(bk, mapping(bk, topic, {2: [item(bk, 0)]})) >> Reply(SUCCESS)
+    for body in (b"0", b"1"):
+        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
+    items = [item(bk, 0, end=2), item(bk, 1, 100, gen=1)]
+    put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
+    for number in (100, 101):
+        bk.send(topic, b"%d" % number, 2).offset >> Reply(SUCCESS, number)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 102)
+    return topic
+
+
+def shown(bk: BrokerSession, topic: str) -> Exchange:
+    """GET_TOPIC_CONFIG (351) with lo=true, which asks for the mapping, too."""
+    return asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic, lo="true")
+
+
+@case(kills=["static-topics-are-plain", "mappings-lose-a-queue"])
+def test_is_shown_as_created(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
+    told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
+    whole = Including({"mappingDetail": told, "readQueueNums": 2, "writeQueueNums": 2})
+    shown(bk, topic) >> Reply(SUCCESS, whole)
+    without = Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
+    asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic) >> without
+    shown(bk, bk.topic()) >> without
+
+
+def _mapping_of(topic: str) -> View:
+    def read(command: Command) -> Any:
+        found: Any = parse(command.body)
+        return found["topicConfigSerializeWrapper"]["topicQueueMappingInfoMap"].get(topic)
+
+    return View("mapping", read)
+
+
+@case(kills=["mappings-are-not-registered", "mappings-are-registered-as-they-are"])
+def test_is_registered(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(_mapping_of(topic))
+    told = {"bname": bk.broker_name, "currIdMap": {"2": 1, "4": 0}, "epoch": 7, "totalQueues": 5}
+    heard >> Request(REGISTER, Including(told))
+
+
+@case(kills=["mapped-queues-are-their-own", "mapped-sends-tell-where-they-are"])
+def test_sends_and_pulls_use_mapped_queues(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    for queue, body in ((4, b"four"), (2, b"two"), (4, b"next")):
+        bk.send(topic, body, queue) >> Reply(SUCCESS, ext=Including({"queueId": str(queue)}))
+    bk.pull(topic, 4).bodies.eventually() >> Reply(SUCCESS, [b"four", b"next"])
+    bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"two"])
+    bk.pull(topic, 0, ext={"lo": "false"}).bodies >> Reply(SUCCESS, [b"four", b"next"])
+
+
+@case(kills=["mapped-queues-have-no-leader", "other-queues-are-served"])
+def test_leader_alone_serves_a_queue(bk: BrokerSession) -> None:
+    topic, group = mapped(bk), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic, b"mapped", 4) >> Reply(SUCCESS)
+    for queue in (0, 1):
+        where = f"{topic}-{queue}"
+        remark = f"{where} does not exit in request process of current broker {bk.broker_name}"
+        refused = Reply(NOT_LEADER, remark=remark)
+        bk.send(topic, b"lost", queue) >> refused
+        bk.send_batch(topic, [b"lost", b"lost"], queue) >> refused
+        bk.max_offset(topic, queue) >> refused
+        bk.offset_at(topic, queue, 1) >> refused
+        bk.commit_offset(group, topic, queue, 0) >> refused
+        bk.committed(group, topic, queue) >> refused
+        remark = f"{where} cannot find mapping item in request process of current broker {bk.broker_name}"
+        bk.pull(topic, queue) >> Reply(NOT_LEADER, remark=remark)
+        remark = f"{where} is not leader in broker {bk.broker_name}, request code 31"
+        bk.min_offset(topic, queue) >> Reply(NOT_LEADER, remark=remark)
+    bk.max_offset(topic, 4).offset.eventually() >> Reply(SUCCESS, 1)
+
+
+@case(kills=["mapped-offsets-begin-anew", "mapped-queues-have-their-last-part"])
+def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
+    topic = continued(bk)
+    bk.min_offset(topic, 2).offset >> Reply(SUCCESS, 0)
+    bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 102)
+    first, last = bk.pull(topic, 2), bk.pull(topic, 2, 100)
+    first.bodies >> Reply(SUCCESS, [b"0", b"1"])
+    first.bounds >> Reply(SUCCESS, (0, 100))
+    first.next_offset >> Reply(SUCCESS, 2, ext=Including({"offsetDelta": "0"}))
+    last.bodies.eventually() >> Reply(SUCCESS, [b"100", b"101"])
+    last.bounds >> Reply(SUCCESS, (100, 102))
+    last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "100"}))
+
+
+@case(kills=["mapped-queues-end-where-a-part-does"])
+def test_pull_at_the_end_of_a_part_goes_on(bk: BrokerSession) -> None:
+    topic = continued(bk)
+    bk.pull(topic, 2, 2).next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 100)
+    bk.pull(topic, 2, 102).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 102)
+
+
+@case(kills=["mapped-commits-are-of-the-last-part", "mapped-commits-are-as-they-are"])
+def test_committed_offsets_are_mapped(bk: BrokerSession) -> None:
+    topic, group, late = continued(bk), bk.group("early"), bk.group("late")
+    for name, offset in ((group, 1), (late, 101)):
+        bk.create_group(name) >> Reply(SUCCESS)
+        bk.commit_offset(name, topic, 2, offset) >> Reply(SUCCESS)
+    bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 1)
+    bk.committed(late, topic, 2).offset >> Reply(SUCCESS, 101)
+    bk.committed(late, topic, 1, ext={"lo": "false"}).offset >> Reply(SUCCESS, 1)
+    bk.committed(bk.group("none"), topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
+
+
+@case(kills=["old-mappings-are-taken", "mappings-stay"])
+def test_older_mapping_is_refused(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    older = mapping(bk, topic, {4: [item(bk, 1)]}, 6)
+    put(bk, older) >> Reply(ERROR, remark="Can't accept data with small epoch 6 < 7")
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"epoch": 7})}))
+    newer = mapping(bk, topic, {2: [item(bk, 1)], 4: [item(bk, 0)]}, 9)
+    put(bk, newer) >> Reply(SUCCESS)
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"epoch": 9})}))
+    put(bk, older, force="true") >> Reply(SUCCESS)
+    queues = {"2": [item(bk, 1)], "4": [item(bk, 1)]}
+    forced = Including({"epoch": 6, "hostedQueues": queues})
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": forced}))
+
+
+@case(kills=["mappings-do-not-survive"], own_server=True)
+def test_survives_a_kill(bk: BrokerSession) -> None:
+    topic = continued(bk)
+    bk.restart("kill")
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 102)
+    bk.send(topic, b"102", 2).offset >> Reply(SUCCESS, 102)
+    bk.pull(topic, 2, 102).bodies.eventually() >> Reply(SUCCESS, [b"102"])
+
+
+@case(kills=["mappings-outlive-their-topic"])
+def test_mapping_goes_with_its_topic(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    bk.delete_topic(topic) >> Reply(SUCCESS)
+    bk.create_topic(topic, 2) >> Reply(SUCCESS)
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
+    bk.send(topic, b"plain", 1).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["mappings-may-be-odd"])
+def test_mapping_that_cannot_be_is_refused(bk: BrokerSession) -> None:
+    topic = bk.name("static")
+    for items, remark in (
+        ([item(bk, -1)], "The field is illegal, should not be negative"),
+        ([item(bk, 0, -1), item(bk, 1, gen=1)], "The non-latest item has negative logic offset"),
+        ([item(bk, 0, gen=1), item(bk, 1, 5, gen=1)], "The gen does not increase monotonically"),
+        ([item(bk, 0, end=-2)], "The endOffset is smaller than the start offset"),
+        ([item(bk, 0, 5), item(bk, 1, 5, gen=1)], "The base logic offset does not increase monotonically"),
+        ([item(bk, 0, end=5), item(bk, 1, 5, gen=1)], "The max logic offset does not increase monotonically"),
+    ):
+        put(bk, mapping(bk, topic, {3: items})) >> Reply(ERROR, remark=remark)
