@@ -26,8 +26,9 @@ from . import required
 from .filters import TAG
 from .limits import OVERLOAD
 from .long_polling import Held
+from .mappings import QueuePart
 from .part import Part
-from .static_topics import NOT_FOUND, Mapped, QueuePart
+from .static_topics import NOT_FOUND, Mapped
 from .store import GetStatus, Got, Wanted
 from .topics import READ
 

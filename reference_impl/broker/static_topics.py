@@ -26,6 +26,8 @@ from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
+from . import required
+from .mappings import Mapping, QueuePart
 from .part import Part
 from .tables import as_file, stored_table
 from .topic_administration import FILTER_TYPES
@@ -35,64 +37,6 @@ if TYPE_CHECKING:
 
 NOT_FOUND: Final = "cannot find mapping item in request process of current broker {broker}"
 MAPPINGS_FILE: Final = "config/topicQueueMapping.json"
-
-
-class QueuePart(msgspec.Struct, rename="camel", kw_only=True):
-    """A queue of a Broker in which the messages of a mapped queue are, from `logic_offset` on."""
-
-    bname: str
-    gen: int = 0
-    queue_id: int = 0
-    logic_offset: int = 0
-    """-1: not decided."""
-    start_offset: int = 0
-    end_offset: int = -1
-    """Behind its last message; -1: not decided."""
-    time_of_start: int = -1
-    time_of_end: int = -1
-
-    @property
-    def has_end(self) -> bool:
-        """Whether it is known where it ends."""
-        return self.end_offset > self.start_offset
-
-    def mapped(self, offset: int) -> int:
-        """The offset in the mapped queue of an offset in this one."""
-        return self.logic_offset + max(offset - self.start_offset, 0)
-
-    def told(self, offset: int) -> int:
-        """The same, not behind the end; -1 where it is not decided yet."""
-        if self.logic_offset < 0:
-            return -1
-        return self.mapped(min(offset, self.end_offset) if self.end_offset >= self.start_offset else offset)
-
-    def greatest(self) -> int:
-        """Behind the last mapped offset that is known to be in it."""
-        return self.logic_offset + max(self.end_offset - self.start_offset, 0)
-
-
-class Mapping(msgspec.Struct, rename="camel", kw_only=True):
-    """The mapped queues of a topic that this Broker has or had a part of."""
-
-    topic: str
-    bname: str
-    epoch: int = 0
-    scope: str = "__global__"
-    dirty: bool = False
-    total_queues: int = 0
-    curr_id_map: dict[int, int] = {}
-    hosted_queues: dict[int, list[QueuePart]] = {}
-
-    def info(self) -> TopicQueueMappingInfo:
-        """What NameServers are told: the queues that this Broker leads."""
-        led = {
-            number: parts[-1].queue_id
-            for number, parts in self.hosted_queues.items()
-            if parts and parts[-1].bname == self.bname
-        }
-        return TopicQueueMappingInfo(
-            self.topic, self.bname, self.total_queues, self.epoch, False, "__global__", led
-        )
 
 
 class Mapped(NamedTuple):
@@ -142,10 +86,7 @@ class StaticTopics(Part):
         fault = administration.fault(name)
         if fault is not None:
             return Reply(ResponseCode.INVALID_PARAMETER, remark=fault)
-        try:
-            mapping = _mapping(command.body)
-        except WireError as error:
-            raise RefusedError(f"the body is no mapping: {error}") from error
+        mapping = required.body(command, Mapping.decode, self.profile.engine)
         filter_type = fields.text(ext, "topicFilterType")
         if filter_type not in FILTER_TYPES:
             raise RefusedError(f"topicFilterType = [{filter_type}] value invalid")
@@ -310,23 +251,8 @@ class _Stored(msgspec.Struct, rename="camel"):
     topic_queue_mapping_info_map: dict[str, Mapping] = {}
 
 
-def _mapping(body: bytes) -> Mapping:
-    """Raises WireError."""
-    found: Mapping = _read(body, Mapping)
-    return found
-
-
 def _stored(data: bytes) -> _Stored:
-    found: _Stored = _read(data, _Stored)
-    return found
-
-
-def _read(data: bytes, kind: Any) -> Any:
     try:
-        found = parse(data)
-        if isinstance(found, dict):
-            names = {field.encode_name.lower(): field.encode_name for field in msgspec.structs.fields(kind)}
-            found = {names.get(name.lower(), name): value for name, value in found.items()}
-        return msgspec.convert(found, kind, strict=False)
+        return msgspec.convert(parse(data), _Stored, strict=False)
     except (ParseError, msgspec.ValidationError) as error:
         raise WireError(str(error)) from error

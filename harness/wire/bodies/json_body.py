@@ -150,7 +150,8 @@ def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
     return read_map
 
 
-def _numeric_map(node: Node, value: Callable[[Node], T]) -> dict[int, T]:
+def by_integer(node: Node, value: Callable[[Node], T]) -> dict[int, T]:
+    """A map whose keys are numbers; null is an empty one."""
     if node.kind == "null":
         return {}
     if node.kind != "object":
@@ -166,17 +167,17 @@ def _numeric_map(node: Node, value: Callable[[Node], T]) -> dict[int, T]:
 
 def strings_by_id(node: Node) -> dict[int, str]:
     """`brokerAddrs`: addresses by broker id."""
-    return _numeric_map(node, not_null(as_string))
+    return by_integer(node, not_null(as_string))
 
 
 def integers_by_integer(node: Node) -> dict[int, int]:
     """`currIdMap`: physical queue ids by logical ones."""
-    return _numeric_map(node, not_null(lambda queue: None if queue.kind == "null" else as_int32(queue)))
+    return by_integer(node, not_null(lambda queue: None if queue.kind == "null" else as_int32(queue)))
 
 
 def longs_by_integer(node: Node) -> dict[int, int]:
     """`offsetTable`: offsets by queue id or delay level."""
-    return _numeric_map(node, not_null(as_int64))
+    return by_integer(node, not_null(as_int64))
 
 
 def strings(node: Node) -> list[str] | None:
