@@ -110,18 +110,18 @@ def test_bad_request_harms_no_other(ns: NameServerSession) -> None:
         brokers, client = [ns.broker(on=ns.connection) for _ in range(40)], ns.connect()
         since = [broker.register() >> Reply(SUCCESS) for broker in brokers]
         listed(ns, *brokers)
-        client.send_raw(_departures(brokers), opaque=0) >> Reply(SUCCESS)
+        client.send_raw(_departures(brokers, spoilt=True), opaque=0) >> Reply(SUCCESS)
         ns.while_lasts(ns.lease, since[0])
         for broker in brokers:
             ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
 
 
-def _departures(brokers: list[Broker]) -> bytes:
-    """104 of each, and one without id before every fourth, as one segment."""
+def _departures(brokers: list[Broker], *, spoilt: bool = False) -> bytes:
+    """104 of each as one segment, with even opaques; if `spoilt`, one without id before every fourth."""
     frames = []
     for number, broker in enumerate(brokers):
         ext = {"brokerName": broker.name, "brokerAddr": broker.address, "clusterName": broker.cluster}
-        if number % 4 == 0:
+        if spoilt and number % 4 == 0:
             frames.append(encode(Command(UNREGISTER, opaque=2 * number + 1, ext={**ext})))
         frames.append(encode(Command(UNREGISTER, opaque=2 * number, ext={**ext, "brokerId": "0"})))
     return b"".join(frames)
@@ -390,8 +390,11 @@ def test_answer_tells_whether_it_is_carried_out(ns: NameServerSession) -> None:
     for broker in brokers:
         broker.register(ext={"heartbeatTimeoutMillis": 3_600_000}) >> Reply(SUCCESS)
     listed(ns, *brokers)
-    asked = [broker.unregister() for broker in brokers]
-    answers = [one >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR)) for one in asked]
+    asked = [
+        client.send_raw(_departures(brokers), opaque=0),
+        *(client.answer_to(2 * number) for number in range(1, len(brokers))),
+    ]
+    answers = [one >> Reply((SUCCESS, SYSTEM_ERROR)) for one in asked]
     ns.advance(WORKS)
     for broker, answer in zip(brokers, answers, strict=True):
         gone = answer.command is not None and answer.command.code == SUCCESS
