@@ -36,6 +36,7 @@ def test_binary_request_is_served(ns: NameServerSession) -> None:
     ext = {"namespace": namespace, "key": "k", "value": BEYOND_ASCII}
     ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
     ns.get_kv(namespace, "k").value >> Reply(SUCCESS, BEYOND_ASCII)
+    ns.get_kv(namespace, "k", serialization=Serialization.ROCKETMQ).value >> Reply(SUCCESS, BEYOND_ASCII)
 
 
 @case(kills=["historical-3588-binary-answered-in-json"])
