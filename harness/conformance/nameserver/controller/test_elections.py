@@ -152,8 +152,9 @@ def test_longest_log_is_elected(ns: NameServerSession) -> None:
 @case(kills=["logs-shrink"], setup=CONTROLLER)
 def test_log_of_a_broker_only_grows(ns: NameServerSession) -> None:
     one, two, three = replicas(ns, 3, living=1)
-    two.beats(epoch=2, maxOffset=200) >> Reply(SUCCESS)
+    two.beats(epoch=2, maxOffset=120) >> Reply(SUCCESS)
     three.beats(epoch=2, maxOffset=150) >> Reply(SUCCESS)
+    two.beats(epoch=2, maxOffset=200) >> Reply(SUCCESS)
     two.beats(epoch=2, maxOffset=100) >> Reply(SUCCESS)
     two.beats(epoch=1, maxOffset=300) >> Reply(SUCCESS)
     in_sync(ns, one, two, three)
