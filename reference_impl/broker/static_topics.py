@@ -169,8 +169,7 @@ class StaticTopics(Part):
     def told_of(self, mapped: Mapped, part: QueuePart, asked: int, reply: Reply) -> None:
         """Make the answer to a pull of a part, from the offset `asked` on, one of the mapped queue."""
         ext = reply.ext
-        if ext is None or "nextBeginOffset" not in ext:
-            return
+        assert ext is not None
         following, low, high = (int(ext[name] or 0) for name in ("nextBeginOffset", "minOffset", "maxOffset"))
         if reply.code != ResponseCode.SUCCESS:
             reply.remark = None

@@ -1,0 +1,185 @@
+"""Static topics where no case comes: mappings of one epoch, ends of parts, and parts of other Brokers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.fastjson import dumps
+from reference_impl.broker.mappings import QueuePart
+from reference_impl.broker.static_topics import MAPPINGS_FILE, Mapped
+from reference_impl.remoting.errors import ConfigError
+from reference_impl.remoting.reply import Reply
+
+from .driver import STARTED, Asked, make_broker
+from .messages import sent
+
+HERE = "broker-a"
+PLACE = {"topic": "T", "queueId": 2}
+
+
+def part(queue: int, logic: int = 0, **more: Any) -> dict[str, Any]:
+    """A part of a mapped queue, as requests have it."""
+    return {"bname": HERE, "queueId": queue, "logicOffset": logic, **more}
+
+
+def put(one: Asked, queues: dict[int, list[dict[str, Any]]], **more: Any) -> Reply:
+    """The answer to a mapping of the topic T."""
+    header = {
+        "topic": "T",
+        "defaultTopic": "TBW102",
+        "readQueueNums": 4,
+        "writeQueueNums": 4,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": "false",
+    }
+    mapping = {"bname": HERE, "epoch": 7, "hostedQueues": queues, "topic": "T", "totalQueues": 5, **more}
+    reply = one.ask(RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC, header, dumps(mapping))
+    assert reply is not None
+    return reply
+
+
+def mapped(*parts: dict[str, Any]) -> Asked:
+    """A Broker with a topic T whose queue 2 has these parts, and no other queue."""
+    one = make_broker("5.3", brokerName=HERE)
+    assert put(one, {2: list(parts)}).code == ResponseCode.SUCCESS
+    return one
+
+
+def number(one: Asked, code: int, name: str, **more: Any) -> str | None:
+    """The number of the mapped queue that an answer tells."""
+    reply = one.ask(code, {**PLACE, **more})
+    assert reply is not None
+    assert (reply.code, reply.ext is None) == (ResponseCode.SUCCESS, False)
+    return (reply.ext or {})[name]
+
+
+@pytest.mark.parametrize(
+    ("queues", "more", "remark"),
+    [
+        (
+            {2: [part(0)], 4: [part(1)]},
+            {"scope": "other"},
+            "Can't accept data with unmatched scope other != __global__",
+        ),
+        ({2: [part(0)]}, {}, "Cannot accept equal epoch with null data"),
+        ({2: [part(0)], 4: [part(3)]}, {}, "The new leader is different but epoch equal"),
+        ({2: [part(0)], 4: [part(1, gen=1)]}, {}, "The new leader is different but epoch equal"),
+        ({2: [part(0)], 4: [part(1, bname="broker-b")]}, {}, "The new leader is different but epoch equal"),
+    ],
+)
+def test_a_mapping_of_the_same_epoch_changes_no_leader(
+    queues: dict[int, list[dict[str, Any]]], more: dict[str, Any], remark: str
+) -> None:
+    one = mapped(part(0))
+    assert put(one, {2: [part(0)], 4: [part(1)]}).code == ResponseCode.SUCCESS
+    before = one.broker.static_topics.documents()
+    reply = put(one, queues, **more)
+    assert (reply.code, reply.remark) == (ResponseCode.SYSTEM_ERROR, remark)
+    assert one.broker.static_topics.documents() == before
+    assert put(one, {2: [part(0)], 4: [part(1)], 5: [part(3)]}).code == ResponseCode.SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("index", "asked", "code", "bounds", "told", "expected"),
+    [
+        (0, 0, ResponseCode.PULL_OFFSET_MOVED, (0, 1, 2), ResponseCode.PULL_OFFSET_MOVED, (1, 1, 100)),
+        (
+            1,
+            0,
+            ResponseCode.PULL_OFFSET_MOVED,
+            (0, 3, 5),
+            ResponseCode.PULL_RETRY_IMMEDIATELY,
+            (103, 103, 105),
+        ),
+        (0, 2, ResponseCode.PULL_NOT_FOUND, (2, 0, 2), ResponseCode.PULL_RETRY_IMMEDIATELY, (100, 100, 100)),
+        (1, 5, ResponseCode.PULL_NOT_FOUND, (5, 0, 5), ResponseCode.PULL_NOT_FOUND, (105, 100, 105)),
+    ],
+)
+def test_a_pull_that_finds_nothing_goes_on_in_the_right_part(
+    index: int,
+    asked: int,
+    code: int,
+    bounds: tuple[int, int, int],
+    told: int,
+    expected: tuple[int, int, int],
+) -> None:
+    one = make_broker("5.3", brokerName=HERE)
+    parts = [
+        QueuePart(bname=HERE, end_offset=2),
+        QueuePart(bname=HERE, queue_id=1, gen=1, logic_offset=100),
+    ]
+    names = ("nextBeginOffset", "minOffset", "maxOffset")
+    reply = Reply(code, remark="why", ext=dict(zip(names, map(str, bounds), strict=True)))
+    one.broker.static_topics.told_of(Mapped("T", 2, parts), parts[index], asked, reply)
+    assert (reply.code, reply.remark) == (told, None)
+    assert reply.ext is not None
+    assert tuple(int(reply.ext[name] or "") for name in names) == expected
+
+
+def test_a_pull_behind_the_only_part_finds_nothing() -> None:
+    one = mapped(part(1, 100))
+    sent(one, queue=2)
+    header = {"consumerGroup": "G", "maxMsgNums": 1, "sysFlag": 4, "subscription": "*"}
+    for offset, code, following in (
+        (100, ResponseCode.SUCCESS, "101"),
+        (101, ResponseCode.PULL_NOT_FOUND, "101"),
+    ):
+        reply = one.ask(RequestCode.PULL_MESSAGE, {**PLACE, **header, "queueOffset": offset})
+        assert reply is not None
+        assert reply.ext is not None
+        assert (reply.code, reply.ext["nextBeginOffset"]) == (code, following)
+
+
+def test_a_send_without_a_queue_goes_into_the_first_mapped_one() -> None:
+    one = mapped(part(3))
+    reply = sent(one, queue=-1)
+    assert reply.code == ResponseCode.SUCCESS
+    assert one.broker.store.max_offset("T", 3) == 1
+
+
+def test_offsets_of_a_part_on_another_broker_are_asked_there() -> None:
+    one = mapped(part(0, bname="broker-b", endOffset=2), part(1, 100, gen=1))
+    reply = one.ask(RequestCode.GET_MIN_OFFSET, PLACE)
+    assert reply is not None
+    remark = "these offsets are on broker-b: ask it, with lo=false"
+    assert (reply.code, reply.remark) == (ResponseCode.SYSTEM_ERROR, remark)
+
+
+def test_a_queue_of_which_it_is_not_decided_where_it_begins_has_no_least_offset() -> None:
+    assert number(mapped(part(1, -1)), RequestCode.GET_MIN_OFFSET, "offset") == "-1"
+
+
+def test_a_group_that_consumes_a_queue_of_one_part_has_its_offset() -> None:
+    one = mapped(part(1))
+    one.broker.offsets.commit("G", "T", 1, 5, one.now)
+    assert number(one, RequestCode.QUERY_CONSUMER_OFFSET, "offset", consumerGroup="G") == "5"
+
+
+def test_a_time_is_searched_in_all_parts_that_are_decided() -> None:
+    one = mapped(part(0, endOffset=2), part(1, 100, gen=1))
+    search = RequestCode.SEARCH_OFFSET_BY_TIMESTAMP
+    for _ in range(2):
+        sent(one, queue=2)
+        one.pass_time(1_000)
+    assert number(one, search, "offset", timestamp=STARTED + 1_000) == "101"
+    assert number(one, search, "offset", timestamp=STARTED) == "0"
+    assert number(mapped(part(1, -1)), search, "offset", timestamp=STARTED) == "-1"
+
+
+def test_the_first_part_says_when_its_first_message_was_stored() -> None:
+    one = mapped(part(0))
+    earliest = RequestCode.GET_EARLIEST_MSG_STORETIME
+    assert number(one, earliest, "timestamp") == "-1"
+    sent(one, queue=2)
+    assert number(one, earliest, "timestamp") == str(STARTED)
+
+
+@pytest.mark.parametrize("text", [b"{", b'{"topicQueueMappingInfoMap":{"T":7}}'])
+def test_a_file_of_mappings_that_is_damaged_is_refused(text: bytes) -> None:
+    with pytest.raises(ConfigError, match="cannot be read"):
+        make_broker("5.3", stored={MAPPINGS_FILE: text})
