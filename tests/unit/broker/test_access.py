@@ -98,3 +98,11 @@ def test_versions_need_access_control() -> None:
         ResponseCode.SYSTEM_ERROR,
         "access control is off: aclEnable is false",
     )
+
+
+def test_commas_at_the_end_of_rights_do_not_count() -> None:
+    line = f"- {{accessKey: {ADMIN.access_key}, secretKey: {ADMIN.secret_key}, admin: true}}"
+    files = {NAMED: f"accounts:\n{line}\n".encode()}
+    broker = make_broker("4.9", acl_files=lambda: files, aclEnable=True).broker
+    said = broker.access_administration.said({"topicPerms": "A=PUB,B=SUB,,", "groupPerms": ","})
+    assert (said["topicPerms"], said["groupPerms"]) == (["A=PUB", "B=SUB"], [])

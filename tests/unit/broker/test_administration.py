@@ -20,6 +20,8 @@ from harness.wire.bodies import (
 )
 from harness.wire.fastjson import dumps, parse
 from reference_impl.broker.outbox import Asking, Pushing
+from reference_impl.broker.store.storage import Space
+from reference_impl.remoting.values import retold
 
 from .messages import queue_of, sent
 
@@ -480,3 +482,22 @@ def test_offsets_are_told_to_slaves(asked, profile):
     one.broker.offsets.commit("G", "T", 0, 5, one.now)
     told = ConsumerOffsets.decode(one.ask(RequestCode.GET_ALL_CONSUMER_OFFSET).body)
     assert told.offset_table == {"T@G": {0: 5}}
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [(1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (270_476_253_594, "251.9 GiB")],
+)
+def test_the_room_of_the_disk_is_told_with_units(asked, profile, size, shown):
+    one = asked(profile)
+    one.broker.store.space = lambda: Space(size, 100, 0.5)
+    table = KvTable.decode(one.ask(RequestCode.GET_BROKER_RUNTIME_INFO).body).table
+    assert table["commitLogDirCapacity"] == f"Total : {shown}, Free : 100 B."
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "shown"),
+    [("double", " 2.50 ", "2.5"), ("double", "x", None), ("int", "7", "7"), ("int", "7 ", None)],
+)
+def test_how_settings_that_do_nothing_are_shown_once_they_are_changed(kind, text, shown):
+    assert retold(kind, text, trims=True) == shown

@@ -328,3 +328,12 @@ def test_notifications(one):
     assert notify(one).ext["hasMsg"] == "false"
     one.pass_time(HIDDEN)
     assert notify(one).ext["hasMsg"] == "true"
+
+
+def test_behind_many_messages_any_of_them_is_worth_a_notification():
+    one = topic(make_broker("5.5"))
+    wanted = {"exp": "other", "expType": "TAG"}
+    for number in range(1, 65):
+        assert notify(one, **wanted).ext["hasMsg"] == "false"
+        sent(one, body=b"%d" % number)
+    assert notify(one, **wanted).ext["hasMsg"] == "true"

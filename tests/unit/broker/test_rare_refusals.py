@@ -69,3 +69,16 @@ def test_a_group_that_may_do_everything_again_is_forgotten(asked):
 def test_rights_without_a_body_are_refused(asked):
     reply = asked("5.3").ask(RequestCode.AUTH_CREATE_ACL, {"subject": "User:u"})
     assert (reply.code, reply.remark) == (ResponseCode.SYSTEM_ERROR, "The body of acl is null")
+
+
+def test_light_subscriptions_that_cannot_be_read_are_refused(asked):
+    reply = asked("5.5").ask(RequestCode.LITE_SUBSCRIPTION_CTL, {}, b"{")
+    assert reply.code == ResponseCode.SYSTEM_ERROR
+    assert reply.remark.startswith("the body cannot be read: ")
+
+
+def test_a_part_of_a_table_of_a_version_that_cannot_be_read_is_refused(asked):
+    part = {"topicSeq": 1, "maxTopicNum": 1, "dataVersion": "{"}
+    reply = asked("5.5").ask(RequestCode.GET_ALL_TOPIC_CONFIG, part)
+    assert reply.code == ResponseCode.SYSTEM_ERROR
+    assert reply.remark.startswith("dataVersion cannot be read: ")

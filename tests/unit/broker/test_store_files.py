@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from reference_impl.broker import files
 from reference_impl.broker.files import FileStorage
 from reference_impl.broker.store import MemoryStorage, StoreError
+from reference_impl.broker.store.storage import Space
 
 from .store_samples import bodies, message, store
 
@@ -139,3 +140,11 @@ def test_disk_and_memory_are_the_same(tmp_path: Path) -> None:
     BothStorages.root = str(tmp_path)
     run_state_machine_as_test(BothStorages, settings=settings(max_examples=40, deadline=None))
     assert tmp_path.is_dir()
+
+
+def test_how_full_the_disk_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = FileStorage(tmp_path)
+    blocks = (4096, 4096, 1000, 501, 400, 0, 0, 0, 0, 255)  # size, of a fragment, blocks, free, for users
+    monkeypatch.setattr(os, "statvfs", lambda _: os.statvfs_result(blocks))
+    assert storage.space() == Space(4_096_000, 1_638_400, 0.56)
+    storage.close()

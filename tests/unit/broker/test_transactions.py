@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.wire import RequestCode
+from harness.wire import RequestCode, ResponseCode
 from harness.wire.fastjson import dumps
 from harness.wire.messages import decode_message
 from reference_impl.broker.outbox import Pushing
@@ -266,3 +266,15 @@ def test_a_restart_after_a_round_does_not_read_everything_again(profile):
     lasting.one.pass_time(20_000)
     one = lasting.restart()
     assert one.broker.offsets.offset_of("CID_RMQ_SYS_TRANS", HALF, 0) >= 3
+
+
+def test_a_commit_that_cannot_be_stored_leaves_the_transaction_open(asked, profile):
+    one = asked(profile)
+    reply = half(one)
+    one.broker.store.is_full = True
+    refused = end(one, reply)
+    assert refused.code == ResponseCode.SERVICE_NOT_AVAILABLE
+    assert refused.remark == "Service not available now."
+    one.broker.store.is_full = False
+    assert end(one, reply).code == 0
+    assert len(queue_of(one, "T", 1)) == 1

@@ -17,6 +17,12 @@ def test_apache_s_own_file() -> None:
     assert config.without_effect() == ("serverWorkerThreads", "x")
 
 
+def test_settings_of_the_controller_mean_something_where_there_is_one() -> None:
+    text = b"controllerStorePath=/x\nlistenPort=1234\nx=y\nenableControllerInNamesrv="
+    assert Config.from_properties(text + b"true").without_effect() == ("x",)
+    assert Config.from_properties(text + b"false").without_effect() == ("controllerStorePath", "x")
+
+
 @pytest.mark.parametrize("profile", ["4.9", "5.3"])
 def test_what_is_stored_can_be_read(profile: str) -> None:
     name = "a " if profile == "4.9" else "a"
