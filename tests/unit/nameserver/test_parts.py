@@ -86,6 +86,6 @@ def test_a_mutant_is_checked_when_it_is_defined() -> None:
 
 
 def test_a_mutant_of_another_profile_is_refused() -> None:
-    newer = next(name for name, found in MUTANTS.items() if found.profiles == ("5.3", "5.5"))
+    newer = next(name for name, one in mutants_of("nameserver").items() if one.profiles == ("5.3", "5.5"))
     with pytest.raises(ValueError, match=r"for profile 5\.3 and 5\.5, not 4\.9"):
         apply(newer, PARTS["4.9"])
