@@ -9,7 +9,6 @@ import pytest
 WAITING = {
     "test_access_control.py",
     "test_client_remarks.py",
-    "test_client_remarks.py",
     "test_docker.py",
     "test_documented_commands.py",
     "test_guide_to_any_language.py",

@@ -79,7 +79,9 @@ def written(broker: str, nameserver: str, place: str, directory: Path) -> dict[s
     plain = {}
     for number, text in texts.items():
         without_places = text.replace(place, "<home>").replace(broker, "<broker>")
-        said = re.sub(r"\d{4}-\d\d-\d\d \S+|(?<=Config@)\w+|(?<=DESC: )[^\t]*?(?=\n\t)", "<other>", without_places)
+        said = re.sub(
+            r"\d{4}-\d\d-\d\d \S+|(?<=Config@)\w+|(?<=DESC: )[^\t]*?(?=\n\t)", "<other>", without_places
+        )
         plain[f"{number} {COMMANDS[number]}"] = [line.strip() for line in said.splitlines() if line.strip()]
     return plain
 
