@@ -296,6 +296,7 @@ def test_commit_without_topic_succeeds(bk: BrokerSession) -> None:
         "time-of-nothing-is-none",
         "search-in-nothing-finds-zero",
         "offset-of-nothing-is-zero",
+        "names-of-fields-are-read-in-any-case",
     ]
 )
 def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
@@ -314,6 +315,7 @@ def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
         said = {**queue, **more}
         for name in ("topic", "queueId", *more.keys() & {"timestamp"}):
             bk.call(code, {**said, name: None}) >> refused
+            bk.call(code, {**said, name: None, name.upper(): said[name]}) >> refused
             if name != "topic":
                 bk.call(code, {**said, name: "x"}) >> refused
         bk.call(code, said) >> Reply(SUCCESS)

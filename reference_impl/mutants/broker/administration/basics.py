@@ -368,7 +368,7 @@ def times_are_shown_with_units(found):
     found["waitTimeMillsInSendQueue"] += "ms"
 
 
-@after(Settings.pairs, "A setting begins with another default than Apache's.")
+@after(Settings.pairs, "A setting begins with another default than Apache's.", BEFORE_55)
 def defaults_of_another_broker(found):
     found["syncFlushTimeout"] = "6000"
 
