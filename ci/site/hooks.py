@@ -56,17 +56,18 @@ def _protocol() -> list[Any]:
     first = [there.pop(name) for name in _FIRST]
     for name in _ELSEWHERE:
         del there[name]
-    parts: dict[str, list[str]] = {"shared": [], "nameserver": [], "broker": []}
+    parts: dict[str, list[str]] = {"shared": [], "nameserver": [], "broker": [], "client": []}
     for entry in yaml.safe_load((ROOT / "specs/chapters.yaml").read_text(encoding="utf-8")):
         for name in entry:
             place, _, slug = name.partition("/")
-            page = there.pop(f"broker-{slug}" if place == "broker" else slug)
+            page = there.pop(f"{place}-{slug}" if place in ("broker", "client") else slug)
             parts[place].append(page)
-    shared, nameserver, broker = parts.values()
+    shared, nameserver, broker, client = parts.values()
     return [
         *first,
         {"Every server": shared},
         {"NameServers": nameserver},
         {"Brokers": broker},
+        {"Clients": client},
         {"Tables": sorted(there.values())},
     ]
