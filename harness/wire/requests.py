@@ -369,7 +369,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         response_body="QuerySubscriptionResponseBody",
     ),
     RequestCode.GET_TOPIC_CONFIG: RequestForm(
-        role="broker", read_only=True, fields=("topic",), response_body="TopicConfig"
+        role="broker", read_only=True, fields=("topic",), response_body="TopicConfigAndQueueMapping"
     ),
     RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
         role="broker", read_only=True, fields=("group",), response_body="SubscriptionGroupConfig"

@@ -23,6 +23,7 @@ from rich.progress import BarColumn
 from harness.catalogue import Message, Role, messages
 from harness.cli.bar import Line
 from harness.cli.measures.answer import written
+from harness.cli.measures.coverage import OWED
 from harness.cli.measures.explained import explanations
 from harness.cli.measures.lying import every_request
 from harness.cli.measures.members import values_in
@@ -34,9 +35,9 @@ from harness.cli.workers import worker_processes
 from harness.session import RunningClock
 from harness.wire import Command
 
-KINDS = ("fixed", "not visible", "free", "tested")
+KINDS = ("fixed", "not visible", "free", "tested", OWED)
 """Why no case sends such a value: the protocol gives the values · no peer can see what becomes of it · the
-catalogue leaves it to the server · another test, which the reason names, sends it.
+catalogue leaves it to the server · another test, which the reason names, sends it · it is a debt.
 """
 BEYOND_ASCII, LARGE = "text beyond ASCII", "more than 64 KiB"
 TWO_NUMBERS, WIDE, BOTH = "two numbers other than -1, 0 and 1", "a number beyond 32 bits", "true and false"

@@ -120,7 +120,7 @@ local REQUESTS = {
   [329] = { name = "DELETE_EXPIRED_COMMITLOG", request_body = "", response_body = "" },
   [343] = { name = "QUERY_TOPICS_BY_CONSUMER", request_body = "", response_body = "TopicList" },
   [345] = { name = "QUERY_SUBSCRIPTION_BY_CONSUMER", request_body = "", response_body = "QuerySubscriptionResponseBody" },
-  [351] = { name = "GET_TOPIC_CONFIG", request_body = "", response_body = "TopicConfig" },
+  [351] = { name = "GET_TOPIC_CONFIG", request_body = "", response_body = "TopicConfigAndQueueMapping" },
   [352] = { name = "GET_SUBSCRIPTION_GROUP_CONFIG", request_body = "", response_body = "SubscriptionGroupConfig" },
   [353] = { name = "UPDATE_AND_GET_GROUP_FORBIDDEN", request_body = "", response_body = "GroupForbidden" },
   [354] = { name = "CHECK_ROCKSDB_CQ_WRITE_PROGRESS", request_body = "", response_body = "CheckRocksdbCqWriteResult" },

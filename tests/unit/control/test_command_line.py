@@ -11,6 +11,7 @@ from unit.control.port import Process, serving
 
 from harness import control
 from harness.cli import main
+from harness.session.ports import free_port
 
 
 def test_it_is_off_unless_it_is_asked_for(tmp_path: Path) -> None:
@@ -26,8 +27,7 @@ def test_names_of_hosts_are_given(tmp_path: Path) -> None:
 
 
 def test_the_first_broker_has_the_port_that_is_given(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        number = free.getsockname()[1]
+    number = free_port((-2, 0, 1))
     with serving("--broker-port", str(number), "--masters", "2", directory=tmp_path) as port:
         _, first, second = (one["address"] for one in port.get("/")["servers"])
     assert first == f"127.0.0.1:{number}"

@@ -74,7 +74,7 @@ def test_who_sends_a_request() -> None:
     assert BY_CODE[901]["sent_by"] == {"broker": ["5.3"]}
     pushed = BY_CODE[40]
     assert pushed["direction"] == "from server"
-    assert pushed["sent_by"] == {"broker": ["4.9", "5.3"]}
+    assert pushed["sent_by"] == {"broker": ["4.9", "5.3", "5.5"]}
     assert pushed["one_way"] == ["broker"]
     one_way = {int(row["code"]): row for row in rows(codes.REQUESTS) if row["one_way"]}
     assert {code for code, row in one_way.items() if row["direction"] == "from server"} == {39, 40, 220, 905}
@@ -97,9 +97,11 @@ def test_bounds_are_told_where_they_are_some(present: list[str], bounds: dict[st
     assert since_and_until(present, ["a", "b", "c"]) == bounds
 
 
-def test_what_began_with_a_line_says_so_and_what_a_broker_has_still_has_no_end() -> None:
+def test_what_began_or_ended_with_a_line_says_so() -> None:
     assert BY_CODE[217]["since"] == "5.3"
     assert BY_CODE[400]["since"] == "5.3"
     response = {one["code"]: one for one in TABLES["responses"]}
-    assert (response[209]["since"], response[209]["server"]) == ("5.3", "broker")
-    assert all("until" not in one for one in [*TABLES["requests"], *TABLES["responses"]])
+    assert (response[210]["server"], response[209]["server"]) == ("broker", "broker")
+    assert "since" not in response[209]  # an account in 4.9, a full Broker in 5.x
+    assert {one["code"] for one in TABLES["requests"] if "until" in one} == {50, 51, 52, 53}
+    assert all("until" not in one for one in TABLES["responses"])
