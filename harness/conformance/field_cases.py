@@ -72,7 +72,7 @@ def _declared(function: Judging, message: Message, proven: Proven, kills: str) -
         kills=[kills],
         clock=like.clock,
         ends_leases=like.ends_leases,
-        own_server=like.own_server,
+        own_server=like.own_server or bool(like.setup),  # what is odd may be stored, and met by the next one
         setup=dict(like.setup),
     )
     return declare(function)
