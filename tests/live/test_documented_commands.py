@@ -88,6 +88,7 @@ GIVEN = {
         f"rmq-harness fuzz '{FAULTY}' --kind stateful --seed 7 --max-time 3s --out out/fuzz",
         A_DIFFERENCE.replace("out/others", "out/diff"),
     ],
+    "docs/guides/serving.md": ["echo brokerClusterName=mine > broker.conf"],
     "docs/reference/testing.md": [
         "rmq-harness check 'builtin:5.3?mutant=kv-keeps-the-first-value' --select kv --out out",
         *(
