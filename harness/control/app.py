@@ -155,7 +155,7 @@ def _always(body: bytes) -> Endpoint:
 
 
 async def _refused(request: Request, error: Exception) -> Response:
-    """A path or a method that there is not."""
+    """An unknown path, or a method that the path does not take."""
     assert isinstance(error, HTTPException)
     path = request.url.path
     if error.status_code == 405:

@@ -1,4 +1,4 @@
-"""A cluster that runs, and what a test asks of it and does to it, whoever has started it."""
+"""A running cluster, and what a test asks of it and does to it."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Mapping(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_field
         return read(data, msgspec.json.Decoder(cls).decode, _mapping, engine=engine)
 
     def info(self) -> TopicQueueMappingInfo:
-        """What NameServers are told: the queues that this Broker leads."""
+        """What a registration contains of it: the queues that this Broker leads."""
         led = {
             number: parts[-1].queue_id
             for number, parts in self.hosted_queues.items()

@@ -128,7 +128,7 @@ class StaticTopics(Part):
         return dict(sorted(found.items()))
 
     def infos(self, topics: Sequence[str]) -> dict[str, TopicQueueMappingInfo]:
-        """What NameServers are told of the static ones among topics."""
+        """What a registration contains of the static ones among topics."""
         return {topic: self.table[topic].info() for topic in topics if topic in self.table}
 
     # -- what is asked for -----------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ class Endpoint(RemotingEndpoint):
         return effects
 
     def said_by_controller(self) -> list[Effect]:
-        """What Brokers are told of new masters."""
+        """The notifications about new masters, which go to Brokers."""
         if self.controller is None or not self.controller.news:
             return []
         news, self.controller.news = self.controller.news, []

@@ -1,4 +1,4 @@
-"""Membership: whoever works for a group is registered for it, and takes leave."""
+"""Membership: a client that works for a group is registered for it, and unregisters at the end."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What a request needs beside a signature: rights to topics and groups, or an administrator.
 
 1. What is not listed here needs a signature alone.
-2. A retry topic is a matter of its group: whoever consumes may send and pull there.
+2. A retry topic belongs to its group: an account that may consume may send and pull there.
 
 (Apache's 4.9.8 asks for no right to send a batch, and lets every account change accounts.)
 

@@ -87,7 +87,7 @@ class MasterRequests:
         return self.election.winner(found, number if demanded else None, now)
 
     def without_winner(self, found: BrokerSet, number: int) -> Reply:
-        """Nobody can be the master. If the controller looked for one, the set has none now."""
+        """No Broker can be the master. If the controller looked for one, the set has none now."""
         if number != OF_CONTROLLER:
             return Reply(
                 ResponseCode.CONTROLLER_ELECT_MASTER_FAILED, ext={}, remark="Failed to elect a new master"

@@ -18,7 +18,7 @@ PAGE = ROOT / "docs/reference/control.md"
 
 def test_the_requests_that_it_shows(port: Port, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
-        pytest.skip("curl is not installed")
+        pytest.skip("curl is not installed (Debian: apt install curl)")
     said = ""
     for line in shell_lines(PAGE):
         if line.startswith("curl"):

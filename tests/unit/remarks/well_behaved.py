@@ -77,7 +77,7 @@ class Client:
         return self.now % ROUTE == 0
 
     def asks_for_route(self) -> None:
-        """Whoever is asked: that a Broker refuses it is of no account here."""
+        """Sends to any Broker; a refusal does not matter here."""
         code = RequestCode.GET_ROUTEINFO_BY_TOPIC
         self.bk.call(code, {"topic": self.topic}, on=self.connection).outcome()
 

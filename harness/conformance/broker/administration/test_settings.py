@@ -124,7 +124,7 @@ SAID = re.compile(
     r"Thread|PoolNums|Port$|bindAddress|brokerClusterName"
     r"|mappedFileSize|maxIndexNum|maxHashSlotNum|disk|brokerFastFailureEnable|timerFlush|osPageCacheBusyTimeOutMills"
 )
-"""Settings whose default depends on the processors, and what servers under test are told to need little."""
+"""Settings whose default depends on the processors, or that a server under test is given to need little."""
 
 
 def settings(bk: BrokerSession) -> Mapping[str, BrokerSetting]:
