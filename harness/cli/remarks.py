@@ -24,7 +24,12 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command; 0 without a remark, 1 with some, 2 where no client has asked anything."""
     try:
         found = judged([_source(path, options) for path in _files(options.files)])
-    except (TraceError, CaptureError, OSError) as problem:
+    except OSError as problem:
+        raise Usage(
+            f"rmq-harness remarks: {problem.filename} cannot be read ({problem.strerror}); expected a "
+            "trace, a folder of traces, or a capture (pcap, pcapng)"
+        ) from None
+    except (TraceError, CaptureError) as problem:
         raise Usage(f"rmq-harness remarks: {problem}") from None
     for remark in found.remarks:
         if options.json:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
-from harness.cli.options.values import port
+from harness.cli.options.shared import add_capture
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -16,18 +15,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="hexadecimal digits; a file with frames (raw or hexadecimal), or -; a capture (pcap, pcapng), a "
         "trace, the folder of a finding",
     )
-    parser.add_argument(
-        "--port",
-        type=port,
-        metavar="N",
-        help="in a capture, all connections to this port (default: connections that contain a frame)",
-    )
-    parser.add_argument(
-        "--keylog",
-        type=Path,
-        metavar="FILE",
-        help="TLS secrets for a capture, in the format of SSLKEYLOGFILE (TLS 1.2 and 1.3)",
-    )
+    add_capture(parser)
     parser.add_argument(
         "--json",
         action="store_true",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from pathlib import Path
 
 from harness.catalogue import LEVELS, ROLES, Role, profiles
-from harness.cli.options.values import Collected, duration, several
+from harness.cli.options.values import Collected, duration, port, several
 
 TARGETS = (
     "builtin:[PROFILE]  tcp://HOST:PORT  exec:COMMAND (with {port} and {dir})  apache:VERSION[?warp=60]  "
@@ -20,6 +21,22 @@ DEFAULT_TARGET = "builtin:"
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Adds `--json`."""
     parser.add_argument("--json", action="store_true", help="print one result object on standard output")
+
+
+def add_capture(parser: argparse.ArgumentParser) -> None:
+    """What must be known to find the frames of a capture."""
+    parser.add_argument(
+        "--port",
+        type=port,
+        metavar="N",
+        help="in a capture, all connections to this port (default: connections that contain a frame)",
+    )
+    parser.add_argument(
+        "--keylog",
+        type=Path,
+        metavar="FILE",
+        help="TLS secrets for a capture, in the format of SSLKEYLOGFILE (TLS 1.2 and 1.3)",
+    )
 
 
 def add_role(parser: argparse.ArgumentParser) -> None:

@@ -85,7 +85,7 @@ def test_a_client_without_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[
     ("words", "said"),
     [
         ((), "required: FILE"),
-        (("missing.trace",), "missing.trace"),
+        (("missing.trace",), "missing.trace cannot be read (No such file or directory); expected a trace"),
         ((".",), "is a folder; expected traces (*.trace) in it, found none"),
         (("text",), "expected the header of a trace"),
     ],
