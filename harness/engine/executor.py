@@ -307,8 +307,7 @@ class Executor:
         quiet = link.quiet_until(session.now())
         if quiet > session.profile.quiet:
             raise TooLate(
-                f"a connection was quiet for {quiet:.0f} protocol seconds, as long as an idle timer; "
-                f"the machine is too slow for this warp"
+                f"a connection was quiet for {quiet:.0f} protocol seconds, as long as an idle timer"
             )
 
     def _notice_strays(self, server: int, conn: str, open_: Open) -> None:

@@ -81,6 +81,9 @@ class NotRestarted(TargetDied):
 class TooLate(Blocked):
     """Real time went by faster than the case could act: what was seen after the limit proves nothing."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}; the machine is too slow for this clock: try a smaller ?warp=")
+
 
 class Unsupported(Exception):
     """The target cannot do this by its nature (restart a server that others run). The verdict is

@@ -48,7 +48,7 @@ def secured(
             return transport
         note("a TLS handshake took too long for this warp")
         transport.close("fin")
-    raise TooLate("no TLS handshake came to an end in time; the machine is too slow for this warp")
+    raise TooLate("no TLS handshake came to an end in time")
 
 
 def _is_answered(transport: Transport, clock: Clock, probe: Command) -> bool:

@@ -461,7 +461,7 @@ class Session:
         if (passed := first_asked - self._leases_since) > self.profile.surely_live:
             raise TooLate(
                 f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed unasked, "
-                f"as long as a lease; the machine is too slow for this warp"
+                f"as long as a lease"
             ) from unmet
 
     def refuse_if_late(self, unmet: Unmet, link: Link | None) -> None:
@@ -473,12 +473,12 @@ class Session:
             if quiet > self.profile.quiet:
                 raise TooLate(
                     f"{unmet.exchange.subject}: the connection was quiet for {quiet:.0f} protocol seconds, "
-                    f"as long as an idle timer; the machine is too slow for this warp"
+                    f"as long as an idle timer"
                 ) from unmet
         if (late := self._late()) > 0:
             raise TooLate(
                 f"{unmet.exchange.subject}: the answer came {late:.1f} protocol seconds after the term that "
-                f"it was to be seen within; the machine is too slow for this warp"
+                f"it was to be seen within"
             ) from unmet
 
     def refuse_if_overdue(self, subject: str) -> None:
@@ -488,7 +488,7 @@ class Session:
         if self._last_look is not None and (late := self._late()) > 0:
             raise TooLate(
                 f"{subject}: what was expected came {late:.1f} protocol seconds after the term that it was "
-                f"to be seen within; the machine is too slow for this warp"
+                f"to be seen within"
             )
 
     def _late(self) -> float:

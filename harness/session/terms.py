@@ -54,8 +54,7 @@ class TermSession(Session):
         left = end - self.now()
         if left < 0:
             raise TooLate(
-                f"{seconds:g} protocol seconds were over {-left:.1f} s before they could be waited for; "
-                f"the machine is too slow for this warp"
+                f"{seconds:g} protocol seconds were over {-left:.1f} s before they could be waited for"
             )
         self.advance(max(0.0, left - self.clock.timing.margin), idle)
         self._limit = end

@@ -229,8 +229,7 @@ class NameServerSession(NameServerRequests):
         remark = outcome.command.remark if isinstance(outcome, Replied) else None
         if self.clock.kind == "warped" and _GAVE_UP in (remark or ""):
             raise TooLate(
-                f"{unmet.exchange.subject}: the controller gave up after 5 protocol seconds; the machine is "
-                f"too slow for this warp"
+                f"{unmet.exchange.subject}: the controller gave up after 5 protocol seconds"
             ) from unmet
         super().refuse_if_late(unmet, link)
 

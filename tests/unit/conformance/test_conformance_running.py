@@ -180,7 +180,7 @@ def test_a_case_that_came_too_late_is_tried_again() -> None:
     def late(ns: NameServerSession) -> None:
         tries.append(1)
         if len(tries) < 3:
-            raise TooLate("the machine is too slow for this warp")
+            raise TooLate("the answer came after the term")
 
     assert run(late).verdict is Verdict.PASS
     assert len(tries) == 3

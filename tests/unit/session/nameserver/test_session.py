@@ -204,7 +204,7 @@ def test_a_term_that_is_over_is_too_late(ns: NameServerSession) -> None:
 def test_what_is_unmet_after_the_term_is_too_late(ns: NameServerSession) -> None:
     ns.advance_short_of(10)
     ns.clock.pause(1)
-    with pytest.raises(TooLate, match="too slow for this warp"):
+    with pytest.raises(TooLate, match="too slow for this clock"):
         ns.route("T") >> Code(SUCCESS)
     ns.advance(1)
     with pytest.raises(Unmet):
