@@ -61,7 +61,7 @@ class Program:
         if self._v5:
             client.send("T", b"timer", TIMER_DELAY_SEC=20)
             client.send("P", b"popped again")
-            popped = client.answer(client.begin_pop("P", 0, invisible=75_000))
+            popped = client.answer(client.begin_pop("P", 15_000, invisible=75_000))
             assert len(found(popped)) == 1, popped
         self._give_back(first, level=2)
         self._held = client.begin_pull(RETRIES, 0, wait=15_000)
