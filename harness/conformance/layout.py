@@ -44,10 +44,12 @@ def slug(name: str) -> str:
 
 
 def file_of(chapter: str, statement: str) -> str:
-    """Where a case that proves the statement goes."""
+    """Where a case that proves the statement goes: the file of the chapter, or the package of a large one."""
     prefix = statement.partition(".")[0]
     folder = next(folder for folder, begins in FOLDERS.items() if begins == prefix)
-    return f"harness/conformance/{folder}/test_{chapter.removeprefix('broker-').replace('-', '_')}.py"
+    name = chapter.removeprefix("broker-").replace("-", "_")
+    is_package = (Path(__file__).parent / folder / name).is_dir()
+    return f"harness/conformance/{folder}/{f'{name}/' if is_package else f'test_{name}.py'}"
 
 
 def modules_of(statement: str) -> Iterator[str]:
@@ -63,7 +65,7 @@ def modules_of(statement: str) -> Iterator[str]:
 
 
 def key_of_node(node: str) -> str:
-    """`nameserver/test_lease.py::test_x` of a pytest node id, whatever its rootdir and its group of xdist."""
+    """`nameserver/test_kv.py::test_x` of a pytest node id, whatever its rootdir and its group of xdist."""
     path, _, function = node.partition("@")[0].partition("::")
     parts = PurePath(path).parts
     start = max((number for number, part in enumerate(parts) if part in FOLDERS), default=len(parts) - 1)

@@ -1,9 +1,8 @@
-"""Chapter transaction: half messages, their ends, and the checks that a Broker sends to producers."""
+"""Chapter transaction: whom a Broker asks about half messages, when, how often, and in which words."""
 
 from harness.conformance import (
     ABSENT,
     Between,
-    Containing,
     Including,
     Matching,
     Reply,
@@ -12,88 +11,39 @@ from harness.conformance import (
     case,
 )
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.transaction.halves import (
+    CHECK,
+    COMMIT,
+    LATER,
+    MESSAGE,
+    QUICK,
+    ROLL_BACK,
+    SUCCESS,
+    half,
+    place,
+    producer,
+)
 from harness.conformance.broker.whole import (
     PUSHED,
-    QUEUE,
     entire,
-    judge_copy,
-    plain_properties,
     pushed,
-    send_whole,
-    sent_members,
     viewed,
 )
 from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.exchange import View
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
-from harness.wire.messages import decode_offset_id
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
-SUCCESS = ResponseCode.SUCCESS
-CHECK = RequestCode.CHECK_TRANSACTION_STATE
-COMMIT, ROLL_BACK, UNKNOWN = 8, 12, 0
-QUICK = {"transactionTimeOut": "5000", "transactionCheckInterval": "10000", "transactionCheckMax": "2"}
-"""A Broker checks half messages every 10 s, once they are 5 s old."""
 ROUND = 10 + 5 + 2
-LATER = {"transactionTimeOut": "20000", "transactionCheckInterval": "10000"}
 SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
-
-
-def _message(command: Command) -> tuple[str, int, bytes]:
-    message = pushed(command)
-    return message["topic"], message["queue_id"], message["body"]
-
-
-MESSAGE = View("message", _message, said="message (topic, queueId, body)")
 TIMES = "TRANSACTION_CHECK_TIMES"
 """The property that says how often a producer was asked."""
 ASKED = View("times asked", lambda command: pushed(command)["properties"].get(TIMES))
-
-
-def half(bk: BrokerSession, topic: str, group: str, body: bytes = b"half", **properties: str) -> Answer:
-    """Sends a half message to queue 1."""
-    given = {"TRAN_MSG": "true", "PGROUP": group, "UNIQ_KEY": bk.name("key"), **properties}
-    sent = bk.send(topic, body, 1, properties=given, group=group, sys_flag=4, born=bk.broker_time())
-    return sent.ids >> Reply(SUCCESS)
-
-
-def place(sent: Answer) -> tuple[int, int]:
-    """The offsets of the half message in its queue and in the log."""
-    ext = (sent.command and sent.command.ext) or {}
-    return int(ext["queueOffset"] or 0), decode_offset_id(sent.value[0])[1]
 
 
 def asked_about(question: Answer) -> tuple[int, int]:
     """The offsets in a question of the half message, in its queue and in the log."""
     ext = (question.command and question.command.ext) or {}
     return int(ext["tranStateTableOffset"] or 0), int(ext["commitLogOffset"] or 0)
-
-
-def producer(bk: BrokerSession, group: str) -> Connection:
-    """A producer of the group that waits for questions."""
-    client, connection = bk.client()
-    bk.heartbeat(client, producers=[group], on=connection) >> Reply(SUCCESS)
-    return connection
-
-
-@case(kills=["half-messages-are-visible"])
-def test_half_is_invisible(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    half(bk, topic, group)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-
-
-@case(kills=["delayed-halves-are-not-delayed", "delayed-halves-are-delivered"], clock=True, own_server=True)
-def test_delayed_half_is_discarded(bk: BrokerSession) -> None:
-    topic, group, levels = bk.topic(), bk.group(), "SCHEDULE_TOPIC_XXXX"
-    where = place(half(bk, topic, group, DELAY="1"))
-    bk.max_offset(levels, 0).offset.eventually() >> Reply(SUCCESS, 1)
-    bk.advance(5 + bk.jitter)
-    bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 0)
-    bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
-    bk.advance(5 + bk.jitter)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-    bk.end_transaction(group, *place(half(bk, topic, group, b"second")), COMMIT) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"second"])
 
 
 @case(kills=["delayed-halves-are-asked-about"], clock=True, setup=QUICK)
@@ -106,71 +56,6 @@ def test_delayed_half_is_not_asked_about(bk: BrokerSession) -> None:
     half(bk, topic, group, b"open")
     bk.advance(ROUND + bk.jitter)
     connection.next_request(CHECK).seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
-
-
-@case(kills=["commits-are-lost"])
-def test_commit_delivers(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    bk.end_transaction(group, *place(half(bk, topic, group, b"whole")), COMMIT) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"whole"])
-
-
-@case(kills=["commits-lose-properties", "commits-lose-flags"])
-def test_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    sent = half(bk, topic, group, TAGS="A", KEYS="k", x="y")
-    bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
-    pull = bk.pull(topic, 1, subscription="A")
-    pull.properties.eventually() >> Reply(SUCCESS, [Including({"TAGS": "A", "KEYS": "k", "x": "y"})])
-    pull.seen("transaction bits", lambda one: one.sys_flag & 12) >> Reply(SUCCESS, [COMMIT])
-    pull.seen("prepared offset", lambda one: one.prepared_offset) >> Reply(SUCCESS, [place(sent)[1]])
-
-
-@case(kills=["roll-backs-commit"])
-def test_rolled_back_is_never_seen(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    bk.end_transaction(group, *place(half(bk, topic, group)), ROLL_BACK) >> Reply(SUCCESS)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-
-
-@case(kills=["unknown-ends-are-answered"])
-def test_unknown_is_not_answered(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    where = place(half(bk, topic, group))
-    bk.end_transaction(group, *where, UNKNOWN) >> Silence()
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-    bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
-
-
-@case(kills=["odd-ends-commit"])
-def test_other_verdicts_are_refused(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    bk.end_transaction(group, *place(half(bk, topic, group)), 5) >> Reply(ResponseCode.SYSTEM_ERROR)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-
-
-def refused(bk: BrokerSession, remark: str, group: str | None = None, queue: int = 0, log: int = 0) -> None:
-    """An end with something wrong about it is refused, and commits nothing."""
-    topic, own = bk.topic(), bk.group()
-    offset, at = place(half(bk, topic, own))
-    end = bk.end_transaction(group or own, offset + queue, at + log, COMMIT)
-    end >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-
-
-@case(kills=["any-group-ends"])
-def test_other_groups_end_nothing(bk: BrokerSession) -> None:
-    refused(bk, "The producer group wrong", group=bk.group("other"))
-
-
-@case(kills=["any-queue-offset-ends"])
-def test_queue_offset_must_fit(bk: BrokerSession) -> None:
-    refused(bk, "The transaction state table offset wrong", queue=1)
-
-
-@case(kills=["missing-half-ends"])
-def test_log_offset_must_fit(bk: BrokerSession) -> None:
-    refused(bk, "Find prepared transaction message failed", log=10**12)
 
 
 @case(kills=["nobody-is-asked"], clock=True, setup=QUICK)
@@ -259,20 +144,6 @@ def test_given_up_after_the_limit_of_questions(bk: BrokerSession) -> None:
     asked_twice.eventually() >> Reply(SUCCESS, Including([(group.encode(), "2")]))
 
 
-@case(kills=["late-ends-commit", "immune-for-milliseconds"], clock=True, setup=QUICK)
-def test_late_end_is_refused(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    late, timely = (
-        place(half(bk, topic, group, seconds.encode(), CHECK_IMMUNITY_TIME_IN_SECONDS=seconds))
-        for seconds in ("5", "600")
-    )
-    bk.advance(6)
-    bk.end_transaction(group, *late, COMMIT) >> Reply(ResponseCode.ILLEGAL_OPERATION)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-    bk.end_transaction(group, *timely, COMMIT) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"600"])
-
-
 @case(kills=["asked-in-spite-of-immunity", "immune-for-milliseconds"], clock=True, setup=LATER)
 def test_immune_message_is_not_asked_about(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
@@ -300,26 +171,6 @@ def test_open_outlives_the_broker(bk: BrokerSession) -> None:
     asked.next_request() >> Request(CHECK)
     bk.end_transaction(group, *where, COMMIT, checked=True) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
-
-
-@case(kills=["transactions-end-again"])
-def test_commits_once(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    where = place(half(bk, topic, group))
-    for _ in range(2):
-        bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
-    bk.send(topic, b"end", 1) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"half", b"end"])
-
-
-@case(kills=["transactions-end-again"])
-def test_rolled_back_stays_so(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    where = place(half(bk, topic, group))
-    bk.end_transaction(group, *where, ROLL_BACK) >> Reply(SUCCESS)
-    bk.end_transaction(group, *where, COMMIT) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
-    bk.send(topic, b"end", 1) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"end"])
 
 
 @case(
@@ -370,26 +221,6 @@ def test_expired_half_is_forgotten(bk: BrokerSession) -> None:
     bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": noted}))
 
 
-@case(
-    kills=["ends-are-forgotten", "open-transactions-are-forgotten"],
-    clock=True,
-    own_server=True,
-    setup=LATER,
-)
-def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    half(bk, topic, group, b"open")
-    for body, verdict in ((b"committed", COMMIT), (b"rolled back", ROLL_BACK)):
-        bk.end_transaction(group, *place(half(bk, topic, group, body)), verdict) >> Reply(SUCCESS)
-    bk.advance(8)
-    bk.restart("kill")
-    asked = producer(bk, group)
-    for _ in range(2):
-        bk.advance(20 + 10 + bk.jitter)
-        asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
-
-
 KEY = "K" * 32
 QUESTION = {
     "tranStateTableOffset": Matching(r"^\d+$"),
@@ -420,30 +251,6 @@ def test_question_names_topic_and_broker(bk: BrokerSession) -> None:
     questioned(bk).next_request() >> Request(CHECK, ext={**QUESTION, **more})
 
 
-@case(kills=["commits-come-from-the-broker", "viewed-messages-lose-properties"])
-def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
-    topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
-    plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}
-    more = {"TRAN_MSG": "true", "PGROUP": "PG", "UNIQ_KEY": key}
-    origin = send_whole(bk, topic, connection, **more)
-    place = decode_offset_id(origin)[1]
-    sent = sent_members(bk, topic, connection)
-    judge_copy(bk.view(place), "half of a transaction", sent, plain, group="PG", id=key)
-    half = bk.view(place).seen("offset", lambda one: one.queue_offset) >> Reply(SUCCESS)
-    bk.end_transaction("PG", half.value[0], place, COMMIT) >> Reply(SUCCESS)
-    judge_copy(bk.pull(topic, QUEUE), "committed", sent, plain, group="PG", id=key, half=place)
-
-
-@case(kills=["transactions-have-no-id"])
-def test_half_has_the_id_of_its_transaction(bk: BrokerSession) -> None:
-    topic, group, key = bk.topic(), bk.group(), bk.name("key")
-    sent = half(bk, topic, group, UNIQ_KEY=key)
-    known = [Including({"UNIQ_KEY": key, "__transactionId__": key})]
-    bk.view(place(sent)[1]).properties.eventually() >> Reply(SUCCESS, known)
-    bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
-    bk.pull(topic, 1).properties.eventually() >> Reply(SUCCESS, known)
-
-
 @case(kills=["one-producer-is-asked"], clock=True, setup=QUICK)
 def test_producers_are_asked_in_turn(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
@@ -465,18 +272,6 @@ def test_given_up_once(bk: BrokerSession) -> None:
     bk.advance(5 * ROUND + bk.jitter)
     given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
     given_up.bodies.eventually() >> Reply(SUCCESS, [b"one", b"two"])
-
-
-@case(kills=["commits-that-fail-succeed"], own_server=True)
-def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    long, short = half(bk, topic, group, bytes(301)), half(bk, topic, group, bytes(200))
-    bk.update_config({"maxMessageSize": "200"}) >> Reply(SUCCESS)
-    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("msg body length limit 200B"))
-    for _ in range(2):
-        bk.end_transaction(group, *place(long), COMMIT) >> illegal
-    bk.end_transaction(group, *place(short), COMMIT) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [bytes(200)])
 
 
 def resume(bk: BrokerSession, message_id: str | None) -> Exchange:

@@ -1,0 +1,126 @@
+"""Chapter calls: offsets that members are to go back to (code 222)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance.broker.calls.members import ERROR, OLD, SUCCESS, TABLE, _readable, online
+from harness.conformance.broker.tools import queue_name
+from harness.session import BrokerSession, Exchange
+from harness.session.exchange import View
+from harness.session.requests import fields
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire.bodies import QueueOffsets
+from harness.wire.fastjson import parse
+
+RESET = RequestCode.RESET_CONSUMER_CLIENT_OFFSET
+BY_MEMBERS = {"useServerSideResetOffset": "false"}
+"""With this setting 5.x lets the members of a group reset offsets, as 4.9 always does."""
+REMARK = "[reset-offset] reset offset failed, no topic in this broker. topic="
+
+
+def _offsets(command: Command) -> dict[int, int]:
+    table = QueueOffsets.decode(command.body).offset_table
+    return {queue.queue_id: offset for queue, offset in table.items()}
+
+
+def _listed(command: Command) -> Any:
+    found = parse(command.body)
+    return found.get("offsetTable") if isinstance(found, Mapping) else None
+
+
+OFFSETS = View("offsets", _readable(_offsets), said="body.offsetTable by queueId")
+LISTED = View("offsets", _readable(_listed), said="body.offsetTable")
+
+
+def resets(bk: BrokerSession, topic: str, group: str, timestamp: int, force: bool, **header: Any) -> Exchange:
+    """An administrator moves the offsets of a group."""
+    ext = fields(topic=topic, group=group, timestamp=timestamp, isForce=force)
+    asking = bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, ext, **header)
+    return asking.seen_as(OFFSETS)
+
+
+def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
+    """A topic of one queue with two messages, and a group that has committed an offset of it."""
+    topic, group = bk.topic(queues=1), bk.group()
+    online(bk, group)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> Reply(SUCCESS)
+    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.commit_offset(group, topic, 0, offset) >> Reply(SUCCESS)
+    return topic, group
+
+
+@case(
+    kills=["resets-tell-nobody", "resets-tell-one-member", "resets-by-members-set-offsets", "forced-resets"],
+    setup=BY_MEMBERS,
+)
+def test_reset_tells_every_member(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 2)
+    members = [online(bk, group), online(bk, group)]
+    resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
+    said = Including({"topic": topic, "group": group, "timestamp": "0", "isForce": "false"})
+    for _, connection in members:
+        table = {"offsetTable": {queue_name(bk, topic, 0): 0}}
+        told = Request(RESET, table, flag=FLAG_ONEWAY, ext=said)
+        connection.next_request(RESET).seen_as(TABLE) >> told
+    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
+
+
+@case(kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS)
+def test_reset_goes_back_only(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 1)
+    resets(bk, topic, group, -1, False) >> Reply(SUCCESS, {0: 1})
+    resets(bk, topic, group, -1, True) >> Reply(SUCCESS, {0: 2})
+
+
+@case(kills=["resets-by-cpp-have-a-table"], setup=BY_MEMBERS)
+def test_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 2)
+    _, connection = online(bk, group)
+    resets(bk, topic, group, 0, True, language="CPP") >> Reply(SUCCESS, {0: 0})
+    told = connection.next_request(RESET).seen_as(LISTED)
+    queue = {"brokerName": bk.broker_name, "offset": 0, "queueId": 0, "topic": topic}
+    told >> Request(RESET, [Including(queue)])
+
+
+@case(kills=["old-members-are-asked"], setup=BY_MEMBERS)
+def test_reset_needs_newer_members(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    _, connection = online(bk, group, version=OLD)
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    refused = Reply(ERROR, remark=Containing("the client does not support this feature"))
+    resets(bk, topic, group, 0, True) >> refused
+    connection.next_request(RESET) >> Silence()
+
+
+@case(kills=["resets-need-no-offsets"], setup=BY_MEMBERS)
+def test_reset_needs_offsets(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    online(bk, group)
+    resets(bk, topic, group, 0, True) >> Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
+
+
+@case(kills=["resets-49-name-unknown-topics"])
+def test_reset_of_unknown_topic_is_an_error(bk: BrokerSession) -> None:
+    topic = bk.name("none")
+    resets(bk, topic, bk.group(), 0, True) >> Reply(ERROR, remark=REMARK + topic)
+
+
+@case(
+    kills=["resets-53-do-not-name-unknown-topics"],
+    setup=BY_MEMBERS,
+)
+def test_reset_of_unknown_topic_says_so(bk: BrokerSession) -> None:
+    topic = bk.name("none")
+    resets(bk, topic, bk.group(), 0, True) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=REMARK + topic)
+
+
+@case(kills=["resets-in-any-language"], setup=BY_MEMBERS)
+def test_reset_in_an_unknown_language_is_refused(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 2)
+    _, connection = online(bk, group)
+    resets(bk, topic, group, 0, True, language="KLINGON") >> Reply(ERROR, remark=Matching("."))
+    connection.next_request(RESET) >> Silence()
+    resets(bk, topic, group, 0, True, language="PYTHON") >> Reply(SUCCESS, {0: 0})
+    connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0})

@@ -1,0 +1,21 @@
+"""A topic with messages, and what pulls are answered with."""
+
+from typing import Final
+
+from harness.conformance import Reply
+from harness.session import BrokerSession
+from harness.wire import ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+LITE: Final = 361
+"""PULL_MESSAGE, LITE_PULL_MESSAGE."""
+NOT_FOUND = ResponseCode.PULL_NOT_FOUND
+
+
+def filled(bk: BrokerSession, *tags: str) -> str:
+    """A topic with a message for each tag in queue 0, its body the tag, all of them to be pulled."""
+    topic = bk.topic()
+    for tag in tags:
+        bk.send(topic, tag.encode(), tags=tag) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, len(tags))
+    return topic

@@ -1,0 +1,135 @@
+"""Chapter pull: what a pull waits for, and for how long."""
+
+from harness.conformance import Reply, Silence, case
+from harness.conformance.broker.pull.filled import NOT_FOUND, SUCCESS
+from harness.session import BrokerSession
+from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire.header_fields import PullFlag
+from harness.wire.messages import Message
+
+HOLD_SCAN = 5
+"""Protocol seconds between two scans of held pulls."""
+
+
+@case(kills=["pulls-do-not-wait", "arrivals-release-nobody"])
+def test_waits_for_a_message(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=60, on=consumer)
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["pulls-wait-for-ever"], clock=True)
+def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
+    pull = bk.pull(bk.topic(), suspend=10, on=bk.connect())
+    bk.advance(10 + HOLD_SCAN + bk.jitter)
+    pull.next_offset >> Reply(NOT_FOUND, 0)
+
+
+@case(kills=["scans-release-nothing-new"], clock=True)
+def test_unwanted_message_ends_the_wait_later(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    bk.send(topic, b"wanted", 2, tags="a") >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
+    pull = bk.pull(topic, 2, 1, subscription="a", suspend=600, on=consumer)
+    bk.send(topic, b"unwanted", 2, tags="b") >> Reply(SUCCESS)
+    bk.advance(HOLD_SCAN + bk.jitter)
+    pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 2, remark="NO_MATCHED_MESSAGE")
+
+
+@case(kills=["arrivals-release-all-queues"])
+def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=60, on=consumer)
+    bk.send(topic, b"elsewhere", queue=1) >> Reply(SUCCESS)
+    bk.send(topic, b"here", queue=0) >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"here"])
+
+
+@case(kills=["arrivals-release-one"])
+def test_message_ends_every_wait(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    pulls = [bk.pull(topic, group=bk.group(), suspend=60, on=bk.connect()) for _ in range(3)]
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    for pull in pulls:
+        pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["last-arrival-alone-ends-waits", "first-of-a-batch-releases"])
+def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
+    topic, tags = bk.topic(), ("a", "b", "c")
+    pulls = [bk.pull(topic, 2, subscription=tag, suspend=60, on=bk.connect()) for tag in tags]
+    batch = [Message(topic=topic, body=tag.encode(), properties={"TAGS": tag}) for tag in tags]
+    bk.send_batch(topic, batch, 2) >> Reply(SUCCESS)
+    for pull, tag in zip(pulls, tags, strict=True):
+        pull.bodies >> Reply(SUCCESS, [tag.encode()])
+
+
+@case(kills=["first-of-several-queues-releases"], clock=True)
+def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
+    topic, queues = bk.topic(), (1, 2, 3)
+    pulls = [bk.pull(topic, queue, suspend=60, on=bk.connect()) for queue in queues]
+    for queue in queues:
+        bk.send(topic, b"%d" % queue, queue, properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    for queue, pull in zip(queues, pulls, strict=True):
+        pull.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
+@case(kills=["lost-connections-end-every-wait"])
+def test_lost_connections_end_no_other_wait(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    connections = [bk.connect() for _ in range(3)]
+    first, lost, third = (bk.pull(topic, suspend=60, on=one) for one in connections)
+    elsewhere = bk.pull(topic, 2, suspend=60, on=connections[1])
+    for pull in (lost, elsewhere):
+        pull >> Silence()
+    connections[1].close()
+    for queue in (2, 0):
+        bk.send(topic, b"at last", queue) >> Reply(SUCCESS)
+    for pull in (first, third):
+        pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["oneway-pulls-are-answered"])
+def test_oneway_pull_is_not_answered(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=60, on=consumer, flag=FLAG_ONEWAY)
+    bk.max_offset(topic, on=consumer).offset >> Reply(SUCCESS, 0)
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    bk.max_offset(topic, on=consumer).offset.eventually() >> Reply(SUCCESS, 1)
+    pull >> Silence()
+
+
+@case(kills=["pulls-that-waited-count"], setup={"pullThreadPoolQueueCapacity": "2"})
+def test_pulls_that_have_waited_leave_room(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for number in range(4):
+        pull = bk.pull(topic, offset=number, suspend=60, on=bk.connect())
+        bk.send(topic, b"%d" % number) >> Reply(SUCCESS)
+        pull.bodies >> Reply(SUCCESS, [b"%d" % number])
+    held = [bk.pull(topic, queue, suspend=60, on=bk.connect()) for queue in (1, 2)]
+    for queue, pull in enumerate(held, 1):
+        bk.send(topic, b"%d" % queue, queue) >> Reply(SUCCESS)
+        pull.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
+@case(kills=["pulls-wait-fifteen-seconds"], clock=True)
+def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=40, on=consumer)
+    bk.advance_short_of(39, since=bk.mark())
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["waiting-pulls-commit-twice"])
+def test_wait_commits_only_once(bk: BrokerSession) -> None:
+    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    flags = PullFlag.COMMIT | PullFlag.SUBSCRIPTION
+    pull = bk.pull(topic, group=group, sys_flag=flags, commit=7, suspend=60, on=consumer)
+    bk.committed(group, topic).offset.eventually() >> Reply(SUCCESS, 7)
+    bk.commit_offset(group, topic, 0, 9) >> Reply(SUCCESS)
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"at last"])
+    bk.committed(group, topic).offset >> Reply(SUCCESS, 9)

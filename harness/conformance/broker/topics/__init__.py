@@ -1,0 +1,1 @@
+"""Chapter topics: topics as administrators make, change, see and delete them."""

@@ -1,0 +1,201 @@
+"""Chapter transaction: half messages and the ends that producers send."""
+
+from harness.conformance import (
+    Containing,
+    Including,
+    Reply,
+    Request,
+    Silence,
+    case,
+)
+from harness.conformance.broker.transaction.halves import (
+    CHECK,
+    COMMIT,
+    LATER,
+    MESSAGE,
+    QUICK,
+    ROLL_BACK,
+    SUCCESS,
+    UNKNOWN,
+    half,
+    place,
+    producer,
+    refused,
+)
+from harness.conformance.broker.whole import (
+    QUEUE,
+    judge_copy,
+    plain_properties,
+    send_whole,
+    sent_members,
+)
+from harness.session import BrokerSession
+from harness.wire import ResponseCode
+from harness.wire.messages import decode_offset_id
+
+
+@case(kills=["half-messages-are-visible"])
+def test_half_is_invisible(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    half(bk, topic, group)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["delayed-halves-are-not-delayed", "delayed-halves-are-delivered"], clock=True, own_server=True)
+def test_delayed_half_is_discarded(bk: BrokerSession) -> None:
+    topic, group, levels = bk.topic(), bk.group(), "SCHEDULE_TOPIC_XXXX"
+    where = place(half(bk, topic, group, DELAY="1"))
+    bk.max_offset(levels, 0).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.advance(5 + bk.jitter)
+    bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
+    bk.advance(5 + bk.jitter)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *place(half(bk, topic, group, b"second")), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"second"])
+
+
+@case(kills=["commits-are-lost"])
+def test_commit_delivers(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.end_transaction(group, *place(half(bk, topic, group, b"whole")), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"whole"])
+
+
+@case(kills=["commits-lose-properties", "commits-lose-flags"])
+def test_commit_keeps_what_was_sent(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    sent = half(bk, topic, group, TAGS="A", KEYS="k", x="y")
+    bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
+    pull = bk.pull(topic, 1, subscription="A")
+    pull.properties.eventually() >> Reply(SUCCESS, [Including({"TAGS": "A", "KEYS": "k", "x": "y"})])
+    pull.seen("transaction bits", lambda one: one.sys_flag & 12) >> Reply(SUCCESS, [COMMIT])
+    pull.seen("prepared offset", lambda one: one.prepared_offset) >> Reply(SUCCESS, [place(sent)[1]])
+
+
+@case(kills=["roll-backs-commit"])
+def test_rolled_back_is_never_seen(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.end_transaction(group, *place(half(bk, topic, group)), ROLL_BACK) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["unknown-ends-are-answered"])
+def test_unknown_is_not_answered(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    where = place(half(bk, topic, group))
+    bk.end_transaction(group, *where, UNKNOWN) >> Silence()
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
+
+
+@case(kills=["odd-ends-commit"])
+def test_other_verdicts_are_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.end_transaction(group, *place(half(bk, topic, group)), 5) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["any-group-ends"])
+def test_other_groups_end_nothing(bk: BrokerSession) -> None:
+    refused(bk, "The producer group wrong", group=bk.group("other"))
+
+
+@case(kills=["any-queue-offset-ends"])
+def test_queue_offset_must_fit(bk: BrokerSession) -> None:
+    refused(bk, "The transaction state table offset wrong", queue=1)
+
+
+@case(kills=["missing-half-ends"])
+def test_log_offset_must_fit(bk: BrokerSession) -> None:
+    refused(bk, "Find prepared transaction message failed", log=10**12)
+
+
+@case(kills=["late-ends-commit", "immune-for-milliseconds"], clock=True, setup=QUICK)
+def test_late_end_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    late, timely = (
+        place(half(bk, topic, group, seconds.encode(), CHECK_IMMUNITY_TIME_IN_SECONDS=seconds))
+        for seconds in ("5", "600")
+    )
+    bk.advance(6)
+    bk.end_transaction(group, *late, COMMIT) >> Reply(ResponseCode.ILLEGAL_OPERATION)
+    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
+    bk.end_transaction(group, *timely, COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"600"])
+
+
+@case(kills=["transactions-end-again"])
+def test_commits_once(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    where = place(half(bk, topic, group))
+    for _ in range(2):
+        bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
+    bk.send(topic, b"end", 1) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"half", b"end"])
+
+
+@case(kills=["transactions-end-again"])
+def test_rolled_back_stays_so(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    where = place(half(bk, topic, group))
+    bk.end_transaction(group, *where, ROLL_BACK) >> Reply(SUCCESS)
+    bk.end_transaction(group, *where, COMMIT) >> Reply((SUCCESS, ResponseCode.SYSTEM_ERROR))
+    bk.send(topic, b"end", 1) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"end"])
+
+
+@case(
+    kills=["ends-are-forgotten", "open-transactions-are-forgotten"],
+    clock=True,
+    own_server=True,
+    setup=LATER,
+)
+def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    half(bk, topic, group, b"open")
+    for body, verdict in ((b"committed", COMMIT), (b"rolled back", ROLL_BACK)):
+        bk.end_transaction(group, *place(half(bk, topic, group, body)), verdict) >> Reply(SUCCESS)
+    bk.advance(8)
+    bk.restart("kill")
+    asked = producer(bk, group)
+    for _ in range(2):
+        bk.advance(20 + 10 + bk.jitter)
+        asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
+
+
+@case(kills=["commits-come-from-the-broker", "viewed-messages-lose-properties"])
+def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
+    topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
+    plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}
+    more = {"TRAN_MSG": "true", "PGROUP": "PG", "UNIQ_KEY": key}
+    origin = send_whole(bk, topic, connection, **more)
+    place = decode_offset_id(origin)[1]
+    sent = sent_members(bk, topic, connection)
+    judge_copy(bk.view(place), "half of a transaction", sent, plain, group="PG", id=key)
+    half = bk.view(place).seen("offset", lambda one: one.queue_offset) >> Reply(SUCCESS)
+    bk.end_transaction("PG", half.value[0], place, COMMIT) >> Reply(SUCCESS)
+    judge_copy(bk.pull(topic, QUEUE), "committed", sent, plain, group="PG", id=key, half=place)
+
+
+@case(kills=["transactions-have-no-id"])
+def test_half_has_the_id_of_its_transaction(bk: BrokerSession) -> None:
+    topic, group, key = bk.topic(), bk.group(), bk.name("key")
+    sent = half(bk, topic, group, UNIQ_KEY=key)
+    known = [Including({"UNIQ_KEY": key, "__transactionId__": key})]
+    bk.view(place(sent)[1]).properties.eventually() >> Reply(SUCCESS, known)
+    bk.end_transaction(group, *place(sent), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).properties.eventually() >> Reply(SUCCESS, known)
+
+
+@case(kills=["commits-that-fail-succeed"], own_server=True)
+def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    long, short = half(bk, topic, group, bytes(301)), half(bk, topic, group, bytes(200))
+    bk.update_config({"maxMessageSize": "200"}) >> Reply(SUCCESS)
+    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("msg body length limit 200B"))
+    for _ in range(2):
+        bk.end_transaction(group, *place(long), COMMIT) >> illegal
+    bk.end_transaction(group, *place(short), COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [bytes(200)])
