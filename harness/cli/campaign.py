@@ -148,7 +148,7 @@ def _interrupts_wait() -> Iterator[list[int]]:
 
 
 def _try_out(targets: list[Target]) -> None:
-    """Starts each target once that must be started or reached: what cannot be is told at once."""
+    """Starts each target once that must be started or reached: what cannot is reported at once."""
     for target in targets:
         if not target.capabilities.is_virtual:
             target.start().stop()

@@ -3,7 +3,7 @@
 - `encode` writes what Apache's encoder writes for the same command, byte for byte; `ext` is written in the
   order of the dict (Apache writes it in the order of a HashMap, on which no peer may rely).
 - Plain commands are fast: ASCII without anything to escape. All others take the exact emitter of `fastjson`.
-- `RawFrame` writes what it is told, legal or not; it is the only way to illegal lengths, types and headers.
+- `RawFrame` writes what it is given, legal or not; it is the only way to illegal lengths, types and headers.
 
 Sources: `RemotingCommand#fastEncodeHeader`, `#markProtocolType`,
 `RocketMQSerializable#rocketMQProtocolEncode` of rocketmq-all-4.9.8 and -5.3.3, and the golden vectors in

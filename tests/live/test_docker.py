@@ -102,7 +102,7 @@ def test_restart_keeps_kv_and_forgets_routes_and_stop_removes(
     assert "boot success" in instance.output()
 
 
-def test_a_container_that_ends_is_told(instance: ContainerInstance, client: docker.DockerClient) -> None:
+def test_a_container_that_ends_is_reported(instance: ContainerInstance, client: docker.DockerClient) -> None:
     for found in containers(client):
         client.containers.get(found).kill()
     assert not instance.alive()

@@ -187,7 +187,7 @@ def test_who_cannot_be_reached_is_no_answer_and_never_at_once() -> None:
     assert {code for _, code in against(reply, session).heard} == {None}
 
 
-def test_there_is_room_for_so_many_questions() -> None:
+def test_the_number_of_open_questions_is_limited() -> None:
     async def session(side: Side) -> None:
         side.ask(0)
         await side.until(lambda: bool(side.requests))

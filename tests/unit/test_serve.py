@@ -384,7 +384,7 @@ def test_it_notifies_brokers_and_does_not_wait_for_those_that_are_gone(start: St
         ("bindAddress=0.0.0.0\n", "127.0.0.2", "127.0.0.2"),
     ],
 )
-def test_it_listens_on_loopback_unless_it_is_told_otherwise(
+def test_it_listens_on_loopback_by_default(
     run: Callable[..., int],
     in_file: str,
     host: str | None,

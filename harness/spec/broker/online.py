@@ -1,8 +1,8 @@
-"""Who is online in which group of consumers, what each group subscribes to, and what its members are told.
+"""Who is online in which group of consumers, what each group subscribes to, and what its members hear.
 
 - A member is a connection. What a group subscribes to is what the last heartbeat of any member said: a newer
   version replaces an older one, and a topic that is left out is gone.
-- All members of a group are told (40) when one joins or leaves, or when a topic comes or goes.
+- The Broker notifies all members of a group (40) when one joins or leaves, or when a topic comes or goes.
 - A group of which something is not known for certain is not judged until the Broker is started again.
 """
 
@@ -109,7 +109,7 @@ class Online:
         return True
 
     def _tells(self, group: str, number: int, what: str | None) -> None:
-        """The members are told, or (None) may be."""
+        """The members are notified, or (None) may be."""
         for conn in self._members.get(group, ()):
             told = self._told.setdefault((conn, group), _Told())
             told.may += 1

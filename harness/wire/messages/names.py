@@ -66,7 +66,7 @@ class PropertyName:
     SHARDING_KEY: Final = "__SHARDINGKEY"
     INNER_NUM: Final = "INNER_NUM"
     CRC32: Final = "__CRC32#"
-    """5.x, where Brokers are told to append a checksum."""
+    """5.x, where Brokers append a checksum if they are configured to."""
     POP_CK: Final = "POP_CK"
     """5.x."""
     FIRST_POP_TIME: Final = "1ST_POP_TIME"

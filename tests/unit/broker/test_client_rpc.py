@@ -79,7 +79,7 @@ def test_a_member_that_is_too_old_ends_the_question(asked, profile):
 
 
 @pytest.mark.parametrize("ext", [{"topic": "T", "group": "none"}, {"topic": "T"}])
-def test_a_status_that_nobody_can_give_is_refused(asked, profile, ext):
+def test_a_status_that_no_member_can_give_is_refused(asked, profile, ext):
     one = asked(profile)
     join(one, CLIENT)
     assert one.ask(GATHER, ext).code == 1
@@ -87,7 +87,7 @@ def test_a_status_that_nobody_can_give_is_refused(asked, profile, ext):
 
 
 @pytest.mark.parametrize("message", [None, "", "00", "zz" * 16, offset_id("10.0.0.1:10911", 10**6)])
-def test_a_message_that_there_is_not_is_not_consumed(asked, profile, message):
+def test_a_missing_message_is_not_consumed(asked, profile, message):
     one = asked(profile)
     join(one, CLIENT)
     ext = {"consumerGroup": "G", "clientId": "c2"} | ({} if message is None else {"msgId": message})
@@ -108,7 +108,7 @@ def test_a_message_is_handed_to_a_client(asked, profile):
 
 
 @pytest.mark.parametrize("client", [None, "c9"])
-def test_whoever_is_not_online_is_not_asked(asked, profile, client):
+def test_only_online_members_are_asked(asked, profile, client):
     one = asked(profile)
     join(one, CLIENT)
     reply = one.ask(INFO, {"consumerGroup": "G"} | ({} if client is None else {"clientId": client}))
@@ -173,7 +173,7 @@ def test_silence_ends_with_the_time(profile):
     assert wired.answers(question, STARTED + 10_001) == []
 
 
-def test_nobody_answers_for_another(profile):
+def test_no_client_answers_for_another(profile):
     wired = Wired(profile)
     question = wired.asked()
     assert wired.answers(question, STARTED, connection=OTHER) == []

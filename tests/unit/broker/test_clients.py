@@ -61,11 +61,11 @@ def test_a_heartbeat_makes_a_member_and_the_topic_for_its_retries(one, profile):
     assert subscription(one) == ALL
 
 
-def test_nobody_in_a_group(one):
+def test_a_group_without_members(one):
     assert listed(one) == (1, "no consumer for this group, G")
 
 
-def test_members_are_told_when_one_comes_or_goes_or_the_topics_change(one):
+def test_members_hear_of_each_other_and_of_changed_topics(one):
     beat(one)
     assert told(one) == [1]
     beat(one, 2)
@@ -79,7 +79,7 @@ def test_members_are_told_when_one_comes_or_goes_or_the_topics_change(one):
     assert listed(one) == '{"consumerIdList":["c1"]}'
 
 
-def test_what_members_are_told_with(one):
+def test_the_frame_that_members_get(one):
     beat(one)
     (pushing,) = one.taken(Pushing)
     assert (pushing.command.code, pushing.command.ext) == (40, {"consumerGroup": "G"})
@@ -122,7 +122,7 @@ def test_a_client_that_leaves(one):
     assert listed(one) == (1, "no consumer for this group, G")
 
 
-def test_those_who_stay_are_told_of_one_who_leaves_even_if_it_was_no_member(one):
+def test_members_hear_of_a_leaver_even_if_it_was_no_member(one):
     beat(one)
     one.taken(Pushing)
     one.ask(RequestCode.UNREGISTER_CLIENT, {"clientID": "x", "consumerGroup": "G"}, connection=2)

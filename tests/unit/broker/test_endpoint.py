@@ -101,7 +101,7 @@ def test_a_late_answer_to_a_one_way_request_or_to_a_lost_connection_is_none() ->
 
 
 @pytest.mark.parametrize("frame", [None, b"\0\0\0\4\0\0\0\0", encode(Command(code=0, opaque=1, flag=1))])
-def test_whoever_asks_is_told_once(frame: bytes | None) -> None:
+def test_each_asker_gets_one_answer(frame: bytes | None) -> None:
     endpoint, part = made()
     told: list[Command | None] = []
     part.acts = lambda broker: broker.ask("a:1", Command(code=322), 6000, lambda found, _: told.append(found))
@@ -132,7 +132,7 @@ def test_a_broker_may_end_a_connection_and_hears_of_its_loss() -> None:
     assert endpoint.broker.peer(CLIENT) == "unknown"
 
 
-def test_nobody_pulls_on_the_vip_port() -> None:
+def test_the_vip_port_takes_no_pulls() -> None:
     endpoint, part = made()
     endpoint.broker.handlers[11] = part.say
     endpoint.connected_fast(8, "10.0.0.9:40001", 1000)
@@ -216,7 +216,7 @@ def test_synchronous_flushing_makes_it_durable_before_the_answer() -> None:
     assert storage.durable == [LOG]
 
 
-def test_a_storage_that_fails_is_told_as_such() -> None:
+def test_a_storage_that_fails_is_named_as_the_cause() -> None:
     class Full(MemoryStorage):
         def append(self, name: str, data: bytes) -> None:
             raise StoreError("no space left")

@@ -145,7 +145,7 @@ def test_an_isolated_broker_asks_for_members_and_says_nothing_else():
     assert [one.command.code for one in names.open] == [REGISTER, REGISTER]
 
 
-def test_where_nobody_else_is_it_is_online_at_once():
+def test_the_first_member_is_online_at_once():
     names = Names("5.3", **ISOLATED)
     names.answer(ONE, Command(code=17))
     assert names.codes() == [(ONE, REGISTER), (TWO, REGISTER)]

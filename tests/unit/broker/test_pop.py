@@ -245,7 +245,7 @@ def test_a_wait_ends_with_what_comes_again(one):
     assert bodies(answer.reply) == [b"hello"]
 
 
-def test_nobody_waits_without_bound():
+def test_no_wait_is_without_bound():
     one = topic(make_broker("5.3", popPollingSize=0))
     assert pop(one, pollTime=9_000) is None
     assert pop(one, pollTime=9_000).code == ResponseCode.POLLING_FULL

@@ -205,7 +205,7 @@ def test_a_pull_waits_until_a_message_comes(one):
     assert one.broker.long_polling.count == 0
 
 
-def test_a_message_that_is_not_wanted_releases_nobody_but_the_scan_tells_from_where_to_go_on(one):
+def test_an_unwanted_message_releases_no_pull_until_the_scan_moves_its_offset(one):
     assert pull(one, sysFlag=WAITS | SUBSCRIBES, subscription="b") is None
     put(one, "a")
     assert one.taken(Answer) == []
@@ -289,7 +289,7 @@ def test_a_refused_pull_commits_nothing(one):
     assert committed(one) is None
 
 
-def test_a_reset_offset_is_told_once(asked):
+def test_a_reset_offset_is_given_once(asked):
     one = with_topic(asked("5.3"))
     put(one, "a", "b", "c")
     one.broker.offsets.reset("G", "T", 0, 1, one.now)
@@ -308,7 +308,7 @@ def test_a_slave_that_is_not_to_be_read(asked, profile):
     assert pull(one).code == (0 if profile == "4.9" else 2)
 
 
-def test_a_slave_corrects_nobody_and_commits_nothing_in_49(asked, profile):
+def test_a_slave_of_49_corrects_and_commits_nothing(asked, profile):
     one = with_topic(asked(profile, brokerRole="SLAVE", brokerId=1, slaveReadEnable=True))
     put(one, "a")
     assert bodies(pull(one, sysFlag=COMMITS | SUBSCRIBES, commitOffset=1)) == ["a"]

@@ -52,7 +52,7 @@ def test_it_registers_again_after_10_s_and_then_every_period(profile, given, per
         names.answer_all()
 
 
-def test_a_nameserver_that_does_not_answer_holds_nobody_up(profile):
+def test_a_nameserver_that_does_not_answer_holds_nothing_up(profile):
     names = Names(profile)
     names.answer(ONE)
     names.at(10_000)

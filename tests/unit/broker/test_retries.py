@@ -78,7 +78,7 @@ def test_an_old_consumer_has_the_limit_of_its_group(asked, profile, version, lim
 
 
 @pytest.mark.parametrize("offset", [1, 10**12, -1])
-def test_a_message_that_there_is_not_cannot_come_back(asked, profile, offset):
+def test_a_missing_message_cannot_come_back(asked, profile, offset):
     one = asked(profile)
     sent(one)
     reply = back(one, offset)

@@ -207,7 +207,7 @@ def test_a_group_in_order_has_no_retries_in_53(asked, profile):
     assert len(stored(one, "%DLQ%g", 0)) == (profile == "5.3")
 
 
-def test_retries_of_a_group_that_there_is_not(asked, profile):
+def test_retries_of_a_missing_group(asked, profile):
     one = asked(profile, autoCreateSubscriptionGroup=False)
     assert send(one, topic="%RETRY%g", queueId=0).code == 26
 

@@ -57,7 +57,7 @@ def test_it_asks_neither_itself_nor_what_is_no_address(profile, master):
     assert {one.address for one in [*names.asked(), *names.open]} == {ONE, TWO}
 
 
-def test_a_master_asks_nobody(profile):
+def test_a_master_asks_no_other_broker(profile):
     names = Names(profile)
     names.answer(ONE, Command(code=0, ext={"masterAddr": MASTER}))
     names.at(100_000)

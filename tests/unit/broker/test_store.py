@@ -41,7 +41,7 @@ def test_each_queue_counts_for_itself() -> None:
     assert [given.max_offset(*queue) for queue in (("T", 0), ("T", 1), ("U", 0), ("U", 9))] == [1, 2, 1, 0]
 
 
-def test_what_arrives_is_told_once() -> None:
+def test_what_arrives_is_reported_once() -> None:
     given = store()
     given.put(message(TAGS="A"), 1)
     assert given.arrived == [Arrival("T", 0, 0, tag_hash("A"), {"TAGS": "A"})]
@@ -123,7 +123,7 @@ def test_a_look_gives_as_many_as_are_asked_for_and_32_at_the_most() -> None:
     assert given.get("T", 0, 30, 32).next_offset == 40
 
 
-def test_a_look_gives_at_most_so_many_bytes_and_one_message_at_the_least() -> None:
+def test_a_look_gives_at_least_one_message_and_else_at_most_its_bytes() -> None:
     given = store()
     size = given.put(message(), 1).size
     given.put(message(), 1)
@@ -224,7 +224,7 @@ def test_messages_are_found_by_key() -> None:
     assert given.by_key("T", "c", 32, 0, 9999) == given.by_key("T", "", 32, 0, 9999) == []
 
 
-def test_keys_and_topics_of_one_checksum_are_told_apart() -> None:
+def test_keys_and_topics_of_one_checksum_stay_apart() -> None:
     """CRC-32 of the two words is the same, whatever stands in front of them and behind."""
     given = store()
     one = given.put(message(KEYS="plumless"), 1).physical_offset

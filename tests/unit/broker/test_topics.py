@@ -116,7 +116,7 @@ def test_53_makes_no_group_with_an_illegal_name(asked):
         assert asked("4.9").broker.groups.find(name, one.now) is not None
 
 
-def test_a_code_that_nobody_handles(asked, profile):
+def test_a_code_without_a_handler(asked, profile):
     reply = asked(profile).ask(9999)
     assert reply.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED
     assert reply.remark == " request type 9999 not supported"

@@ -102,7 +102,7 @@ def test_an_end_must_fit_its_half_message(asked, profile, changes, remark):
     assert end(one, reply).code == 0
 
 
-def test_an_end_that_is_none_is_refused(asked, profile):
+def test_an_illegal_end_is_refused(asked, profile):
     one = asked(profile)
     assert end(one, half(one), 5).code == 1
     assert one.ask(RequestCode.END_TRANSACTION).code == 1
@@ -219,7 +219,7 @@ def test_producers_of_the_group_are_asked_in_turn_and_no_others(asked, profile):
     assert sorted(question.connection for question in questions(one)) == [2, 2, 3, 3]
 
 
-def test_a_message_may_say_for_how_long_nobody_is_asked(asked, profile):
+def test_a_message_may_put_off_the_first_question(asked, profile):
     one = asked(profile, **QUICK)
     produces(one)
     reply = half(one, CHECK_IMMUNITY_TIME_IN_SECONDS="5")

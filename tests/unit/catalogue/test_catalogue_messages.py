@@ -240,7 +240,7 @@ def test_a_compressed_registration_is_laid_out_as_it_is_said(profile: str) -> No
     assert (("mapping", mapping.encode()) in values) == (profile != "4.9")
 
 
-def test_what_ends_too_early_is_told() -> None:
+def test_what_ends_too_early_is_reported() -> None:
     with pytest.raises(ValueError, match="length ends at 4, the data at 2"):
         walk(layout("frame"), b"\0\0", "5.5")
 
@@ -261,7 +261,7 @@ def test_what_ends_too_early_is_told() -> None:
         ("type: int16", "typ: int16", "'typ' was unexpected"),
     ],
 )
-def test_a_mistake_is_told(tmp_path: Path, old: str, new: str, told: str) -> None:
+def test_a_mistake_is_reported(tmp_path: Path, old: str, new: str, told: str) -> None:
     specs = specs_directory()
     for name in ("schema", "profiles", "statements"):
         (tmp_path / name).symlink_to(specs / name)

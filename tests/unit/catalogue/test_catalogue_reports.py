@@ -93,7 +93,7 @@ def test_an_issue_belongs_to_one_report(tmp_path: Path) -> None:
     assert "rocketmq-140 is in two reports" in problem
 
 
-def test_historical_mutants_name_a_report_or_say_that_there_is_none() -> None:
+def test_historical_mutants_name_a_report_or_say_why_not() -> None:
     known = {issue for statement in catalogue().statements for issue in statement.issues}
     historical = [one for one in MUTANTS.values() if one.chapter == "historical"]
     assert len(historical) >= 10

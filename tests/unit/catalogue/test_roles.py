@@ -40,7 +40,7 @@ def test_a_view_of_a_role_holds_what_is_about_it(specs: Path) -> None:
         ("lease", statement(roles=["broker"]), 'does not allow ["broker"]'),
     ],
 )
-def test_a_mistake_is_told(specs: Path, place: str, item: object, told: str) -> None:
+def test_a_mistake_is_reported(specs: Path, place: str, item: object, told: str) -> None:
     write(specs, place, [item])
     assert told in problems(specs)[0]
 

@@ -103,7 +103,7 @@ def test_a_reader_sees_who_sends_it_and_those_of_which_line(capsys: pytest.Captu
     assert "none of the peers whose traffic was recorded" in capsys.readouterr().out
 
 
-def test_a_peer_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+def test_an_unknown_peer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "schema").symlink_to(specs_directory() / "schema")
     said = 'recorded: {"5.3": 5.3.3}\nrequests:\n  nameserver:\n    105: {client-go: ["5.3"]}\n  broker: {}\n'
     (tmp_path / "usage.yaml").write_text(said)

@@ -40,14 +40,14 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dic
         (["--from", "/nowhere"], "expected what check, fuzz or diff leave"),
     ],
 )
-def test_what_cannot_be_asked_is_told(
+def test_what_cannot_be_asked_is_reported(
     arguments: list[str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["campaign", *arguments, "--out", str(tmp_path)]) == 3
     assert said in capsys.readouterr().err
 
 
-def test_a_target_that_does_not_start_is_told_before_anything_is_played(
+def test_a_target_that_does_not_start_is_reported_before_anything_is_played(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["campaign", "exec:/nowhere/at-all {port}", "--runs", "1", "--out", str(tmp_path)]

@@ -74,7 +74,7 @@ def troubles(lines: list[dict[str, Any]]) -> list[str]:
 PAIR = [("GET_ROUTEINFO_BY_TOPIC", 7, "us"), ("TOPIC_NOT_EXIST", 7, "target")]
 
 
-def test_a_session_is_told_alike_by_its_trace_its_capture_and_its_folder(
+def test_trace_capture_and_folder_show_the_same_session(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     instance = parse("builtin:5.3").start()
@@ -166,7 +166,7 @@ def test_tls_is_said_and_what_to_do(capsys: pytest.CaptureFixture[str], tmp_path
     assert any("keylog" in note for note in lines[-1]["notes"])
 
 
-def test_a_frame_that_breaks_the_format_is_told_with_its_bytes(
+def test_a_frame_that_breaks_the_format_is_shown_with_its_bytes(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     broken = (8).to_bytes(4, "big") + b"\x07\x00\x00\x04abcd"
@@ -179,7 +179,7 @@ def test_a_frame_that_breaks_the_format_is_told_with_its_bytes(
     assert (bad["valid"], good["start"], good["number"]) == (False, 12, 2)
 
 
-def test_what_is_left_and_unanswered_at_the_end_is_told(
+def test_what_is_left_and_unanswered_at_the_end_is_reported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     end = Closed(real=2.0, protocol=2.0, connection=1, by="target", how="fin")

@@ -39,7 +39,7 @@ def test_a_request_tells_the_members_of_its_bodies(capsys: pytest.CaptureFixture
     assert answer["answer body"][0].startswith(page)
 
 
-def test_what_is_needed_most_is_told_first(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_needed_most_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     lines = explained(capsys, "103")["statements"]
     classes = {one.id: one.class_ for one in catalogue().statements if one.chapter == "registration"}
     own = [classes[line.partition(":")[0]] for line in lines if line.partition(":")[0] in classes]

@@ -34,7 +34,9 @@ def test_a_directory_that_is_not_there_is_usage(
     assert f"{option} gone: no such directory; expected the --out of a campaign" in capsys.readouterr().err
 
 
-def test_a_memory_that_is_none_is_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_size_of_memory_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["mine", str(tmp_path), "--out", str(tmp_path / "R"), "--memory", "lots"]) == 3
     assert "expected such as 800m or 4g" in capsys.readouterr().err
 

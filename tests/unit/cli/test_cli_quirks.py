@@ -69,7 +69,7 @@ def test_another_failure_of_the_same_statement_still_fails(
     assert status == 1, out
 
 
-def test_a_quirk_that_is_not_seen_is_told_and_fails_a_strict_run(
+def test_a_quirk_that_is_not_seen_is_reported_and_fails_a_strict_run(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     line = f"{QUIRK} was not seen in lease.shared-connection-removes-every-broker"

@@ -131,7 +131,7 @@ def test_a_lie_that_nothing_notices_fails_until_it_is_explained(
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="lies are told in forked processes")
-def test_lies_are_told_and_heard(
+def test_lies_are_sent_and_received(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def some_cases(role: str, profile: str | None) -> list[replies.Work]:

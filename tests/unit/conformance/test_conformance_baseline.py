@@ -155,7 +155,7 @@ def force(*entries: Entry, profile: str = "5.3") -> Baseline:
         (entry("errors.unknown-code-is-answered"), "is not of profile 5.3; write `profile: 4.9`"),
     ],
 )
-def test_an_entry_that_no_longer_counts_is_told(one: Entry, told: str) -> None:
+def test_an_entry_that_no_longer_counts_is_reported(one: Entry, told: str) -> None:
     found = force(one)
     assert found.entries == ()
     assert len(found.stale) == 1

@@ -172,7 +172,7 @@ def test_a_server_that_died_is_replaced() -> None:
     assert tested.take(SET_TOO).alive()
 
 
-def test_a_start_that_failed_is_told_and_tried_again() -> None:
+def test_a_start_that_failed_is_reported_and_tried_again() -> None:
     servers = Servers()
     servers.trouble = [OSError("no port")]
     tested, _ = instances(servers)

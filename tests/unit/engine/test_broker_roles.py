@@ -110,7 +110,7 @@ def test_tidying_up_leaves_a_master(steps: tuple[AnyStep, ...]) -> None:
 
 @pytest.mark.parametrize("ended", ["late", "whole"])
 @pytest.mark.parametrize("step", [SLAVE, bk.Send()])
-def test_nobody_gets_a_broker_that_may_be_a_slave(ended: Ended, step: AnyStep) -> None:
+def test_no_client_gets_a_broker_that_may_be_a_slave(ended: Ended, step: AnyStep) -> None:
     """Where starting costs something, and so one server serves many programs."""
     target: Any = parse("builtin:5.3", "broker")
     target.capabilities = Capabilities(scheme="exec", starts="soon")

@@ -146,7 +146,7 @@ def test_connections_are_kept_busy_while_time_passes(executor: Executor) -> None
     assert [type(one.step) for one in executor.play(Time(seconds=200))] == [Time]
 
 
-def test_silence_is_told_from_not_knowing(executor: Executor) -> None:
+def test_silence_is_not_ignorance(executor: Executor) -> None:
     (seen,) = executor.play(Unknown())
     assert isinstance(seen.outcome, Answered)
     (seen,) = executor.play(Route(binary=True))
@@ -198,6 +198,6 @@ def test_several_servers_have_connections_and_clocks_of_their_own_and_one_trace(
     executor.close()
 
 
-def test_a_server_that_there_is_not_is_refused(executor: Executor) -> None:
+def test_a_missing_server_is_refused(executor: Executor) -> None:
     with pytest.raises(ValueError, match="expected a server from 0 to 0, got 1"):
         executor.play(Route(server=1))

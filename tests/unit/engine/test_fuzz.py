@@ -95,7 +95,7 @@ def test_a_run_goes_on_where_it_ended(tmp_path: Path, capsys: pytest.CaptureFixt
         (["builtin:5.3", "--profile", "4.9", "--max-time", "1"], "say builtin:4.9"),
     ],
 )
-def test_mistakes_are_told(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_reported(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     status, answer = fuzz(capsys, *words)
     assert status == 3
     assert said in answer["error"]

@@ -166,7 +166,7 @@ def test_what_follows_from_a_scan_that_has_died_is_explained_by_it() -> None:
     assert program_run.quirk == "quirk.expiry-scan-ends"
 
 
-def test_a_proof_that_comes_too_late_proves_nothing_and_accuses_nobody(
+def test_a_proof_that_comes_too_late_proves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def late(executor: Executor, servers: int, quirks: Iterable[str]) -> str | None:

@@ -130,7 +130,7 @@ def test_a_trace_without_answers_is_incomplete(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     "words", [["nowhere.trace"], ["."], ["FOLDER", "builtin:5.3", "builtin:5.3"], ["FOLDER", "no:target"]]
 )
-def test_mistakes_are_told(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_are_reported(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["replay", *(word.replace("FOLDER", str(folder)) for word in words)]) == 3
     assert "rmq-harness replay: " in capsys.readouterr().err
 

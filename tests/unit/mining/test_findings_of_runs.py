@@ -73,7 +73,7 @@ def test_findings_have_one_explanation_each_and_targets_are_apart() -> None:
     assert told(failures) == [("RUr", True, [1, 2]), ("RUr", True, [3]), ("RUr", True, [4])]
 
 
-def test_what_no_case_explains_is_told_apart_by_invariant_and_anomaly() -> None:
+def test_findings_without_a_case_differ_by_invariant_and_anomaly() -> None:
     failures = [
         failure(1, "Rr", "Rr", invariant="x"),
         failure(2, "RRr", "RRr", invariant="x", also_fails=[]),

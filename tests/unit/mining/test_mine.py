@@ -156,7 +156,7 @@ def damaged(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_mined(spark: Any, damaged: Path) -> None:
+def test_what_cannot_be_read_is_reported_and_the_rest_is_mined(spark: Any, damaged: Path) -> None:
     mined = mine(spark, str(damaged))
     kinds = {Path(trouble.path).name: trouble.kind for trouble in mined.troubles}
     assert kinds == {

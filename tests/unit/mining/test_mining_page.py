@@ -165,7 +165,7 @@ def test_figures_take_the_colours_of_the_page() -> None:
     assert "font-family:inherit!important" in page
 
 
-def test_what_does_not_fit_is_told() -> None:
+def test_what_does_not_fit_is_reported() -> None:
     row = samples.failing()["rates"][0]
     drawn = plots.rates([{**row, "statement": f"ns.one-{n}"} for n in range(40)])
     assert drawn is not None

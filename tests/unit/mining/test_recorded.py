@@ -73,7 +73,7 @@ def test_all_of_them_lie_in_one_data_set(records: Path, capsys: pytest.CaptureFi
         assert pq.read_schema(file).equals(arrow_schema())
 
 
-def test_a_directory_of_something_else_is_told(tmp_path: Path) -> None:
+def test_a_directory_of_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MiningError, match="expected what check, fuzz or diff leave") as refused:
         read_recorded(tmp_path, "c")
     assert refused.value.status == 3

@@ -87,7 +87,7 @@ def test_a_failing_run_says_what_decides_and_where() -> None:
     assert row["failing_step"] == row["steps"] - 1
 
 
-def test_what_is_recorded_is_told() -> None:
+def test_what_is_recorded_is_reported() -> None:
     tried = _tried(1)
     row = _row(tried)
     sent = sum(

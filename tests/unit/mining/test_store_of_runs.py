@@ -252,7 +252,7 @@ def test_another_generator_is_refused(tmp_path: Path) -> None:
         Campaign(_plan(tmp_path), now=lambda: 0.0)
 
 
-def test_a_root_that_is_none_is_a_mistake_of_the_user() -> None:
+def test_a_missing_root_is_a_usage_error() -> None:
     with pytest.raises(MiningError, match="file system that Arrow knows") as refused:
         Store("ftp://somewhere/else")
     assert refused.value.status == 3

@@ -22,6 +22,6 @@ def test_an_empty_kv_file(stored: bytes | None) -> None:
 
 
 @pytest.mark.parametrize("stored", [b"{", b"[]", b"{}", b'{"configTable":[]}', b'{"configTable":{"n":1}}'])
-def test_a_kv_file_that_is_none_is_refused(stored: bytes) -> None:
+def test_a_file_that_is_no_kv_file_is_refused(stored: bytes) -> None:
     with pytest.raises(KvError, match="expected"):
         Driver("5.3", kv=stored)

@@ -70,7 +70,7 @@ def test_each_cause_is_written_a_few_times_only(tmp_path: Path) -> None:
     assert max(map(by_cause.count, by_cause)) <= 2
 
 
-def test_a_difference_between_releases_is_told_apart_from_a_fault() -> None:
+def test_a_difference_between_releases_is_no_fault() -> None:
     old, new = "builtin:4.9", "builtin:5.3"
     with (
         experiment_of(old, f"{new}?mutant=wipe-is-ignored", "4.9") as experiment,

@@ -44,7 +44,7 @@ def test_programs_are_read_as_they_were_written(tmp_path: Path) -> None:
         ('{"program":1,"profile":"5.3"}\n{"do":"close","how":"softly"}', "line 2"),
     ],
 )
-def test_a_program_that_is_none_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_file_that_is_no_program_is_refused(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "p.jsonl").write_text(text, encoding="utf-8")
     with pytest.raises(ProgramError, match=said):
         read_program(tmp_path / "p.jsonl")

@@ -93,7 +93,7 @@ def test_who_sends_a_request() -> None:
         (["z"], {}),
     ],
 )
-def test_bounds_are_told_where_they_are_some(present: list[str], bounds: dict[str, str]) -> None:
+def test_bounds_are_shown_where_there_are_any(present: list[str], bounds: dict[str, str]) -> None:
     assert since_and_until(present, ["a", "b", "c"]) == bounds
 
 

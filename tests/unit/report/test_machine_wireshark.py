@@ -106,7 +106,7 @@ def test_golden_frames_are_shown_as_decode_shows_them(tmp_path: Path, port: int,
 
 
 @tshark.needed
-def test_what_is_odd_or_not_served_is_told_by_the_same_codes(tmp_path: Path) -> None:
+def test_the_same_codes_refuse_what_is_odd_or_not_served(tmp_path: Path) -> None:
     frames = [data for data, *_ in ODD.values()]
     capture = each(frames, tmp_path / "odd.pcap")
     assert tshark.dissected(capture) == tshark.decoded(capture)

@@ -172,7 +172,7 @@ def test_a_fix_that_the_measurement_contradicts_is_said_and_not_shown() -> None:
     assert "5.1.2 (apache/rocketmq#1) mends it; it fails on 5.1.2 and holds on 5.1.4" in sentence
 
 
-def test_a_change_is_told_in_words() -> None:
+def test_a_change_is_described_in_words() -> None:
     came = Change(release="5.1.0", before="5.0.0", does="brings", statement="ns.kv.one", holds=False)
     assert told(came) == "came with 5.1.0, broken"
     broken = Change(release="5.0.0", before="4.9.8", does="breaks", statement="ns.kv.one")

@@ -45,7 +45,7 @@ def test_bytes_that_are_no_frame_are_shown_as_bytes() -> None:
     assert moments([received(undecodable)])[0].label.startswith("12 bytes that cannot be decoded")
 
 
-def test_an_unfinished_frame_is_told_when_its_connection_ends() -> None:
+def test_an_unfinished_frame_is_reported_when_its_connection_ends() -> None:
     half = samples.frame(0, 1, 1)[:20]
     end = Closed(real=2.0, protocol=2.0, connection=1, by="target", how="fin")
     assert [m.label for m in moments([received(half), end])] == [

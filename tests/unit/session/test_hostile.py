@@ -139,7 +139,7 @@ def test_half_a_frame_is_no_frame(served) -> None:
 
 
 @pytest.mark.parametrize(("difference", "words"), [(4, "counts its own"), (-4, "does not count the header")])
-def test_a_wrong_length_is_told(served, difference: int, words: str) -> None:
+def test_a_wrong_length_is_reported(served, difference: int, words: str) -> None:
     def serve(peer: socket.socket) -> None:
         request = decode(peer.recv(65536))
         frame = success(request)

@@ -121,7 +121,9 @@ def test_a_restart_waits_for_an_end_in_order(started, monkeypatch: pytest.Monkey
     assert "I am slow at 2" in instance.output()
 
 
-def test_a_restart_of_one_that_will_not_end_is_told(started, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_restart_of_a_target_that_does_not_end_is_reported(
+    started, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("harness.targets.process._ENDS_WITHIN", 0.2)
     monkeypatch.setattr("harness.targets.process._GRACE", 0.1)
     instance = started("stubborn")
@@ -212,7 +214,7 @@ def test_one_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPatch) -
         parse("exec:sleep 600 {port}").start()
 
 
-def test_one_that_has_died_is_told_from_one_that_refuses(started) -> None:
+def test_a_dead_target_is_not_one_that_refuses(started) -> None:
     instance = started()
     os.kill(instance.pid, signal.SIGKILL)
     assert _ends(instance.pid)
@@ -295,7 +297,7 @@ def test_its_output_is_kept_over_restarts(script: Path, tmp_path: Path) -> None:
     assert instances[0].output() == "I am plain at 2\n"
 
 
-def test_one_that_listens_elsewhere_is_told_where(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_listens_elsewhere_is_found_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.targets.starting._IDLE_ELSEWHERE", 0.3)
     port = free_port((0,))
     program = f'import socket, time; s = socket.create_server(("127.0.0.1", {port})); time.sleep(600)'
@@ -335,7 +337,7 @@ def test_a_command_that_is_no_program_is_not_started(
     assert got in caught.value.got
 
 
-def test_a_command_with_wrong_options_is_told_so() -> None:
+def test_wrong_options_of_a_command_are_reported() -> None:
     with pytest.raises(TargetError) as caught:
         parse("exec:sh -c 'echo \"unknown option: --port\" >&2; exit 2' {port}").start()
     assert caught.value.do.startswith("correct the options after exec:; this was run in ")

@@ -88,7 +88,7 @@ def test_an_unpublished_version_shows_those_that_are(calls: Path, tmp_path: Path
     assert not list((tmp_path / "cache" / "maven").glob("9.9.9*/"))
 
 
-def test_an_unreachable_repository_is_told_from_an_unpublished_version(calls: Path) -> None:
+def test_an_unreachable_repository_is_not_an_unpublished_version(calls: Path) -> None:
     with pytest.raises(TargetError, match="Unknown host"):
         maven.jars("8.8.8")
 

@@ -150,7 +150,7 @@ def test_a_killed_proxy_leaves_what_had_passed(
     assert (proxy.directory / "recorded.pcap").read_bytes().endswith(b"ask")
 
 
-def test_a_server_that_takes_no_more_is_told(
+def test_a_server_that_takes_no_more_connections_is_reported(
     proxied: Callable[..., tuple[Proxy, socket.socket]],
 ) -> None:
     proxy, server = proxied()

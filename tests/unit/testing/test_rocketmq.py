@@ -94,7 +94,7 @@ def test_a_process_that_forgets_to_stop_it_ends() -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
-def test_a_forked_process_is_told_that_it_has_no_cluster() -> None:
+def test_a_forked_process_has_no_cluster() -> None:
     script = (
         "import os\n"
         "from harness.testing import RocketMQ, RocketMQError\n"

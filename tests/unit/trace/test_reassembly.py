@@ -91,7 +91,7 @@ def test_every_disturbance_gives_the_same_streams(given_: tuple[bytes, bytes, li
 
 @settings(max_examples=100)
 @given(disturbed(), st.data())
-def test_what_is_lost_is_told_and_nothing_else(
+def test_only_what_is_lost_is_reported(
     given_: tuple[bytes, bytes, list[Segment]], data: st.DataObject
 ) -> None:
     sent, received, segments = given_

@@ -91,7 +91,7 @@ def test_after_a_hole_nothing_is_guessed_at(talk: tuple[list[Seen], Path]) -> No
     assert clear[-1] == seen[-1]
 
 
-def test_what_is_no_record_is_told_once(talk: tuple[list[Seen], Path]) -> None:
+def test_what_is_no_record_is_reported_once(talk: tuple[list[Seen], Path]) -> None:
     seen, keys = talk
     at = max(number for number, one in enumerate(seen) if isinstance(one, Sent))
     short = Sent(real=1, protocol=1, connection=1, data=b"GET / HTTP/1.1")

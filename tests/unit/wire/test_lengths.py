@@ -44,11 +44,11 @@ def frame(length: bytes | int, header: bytes | int, body: bytes = BODY) -> bytes
         (frame(SIZE + 8, SIZE, b""), f"the length word is {SIZE + 8} instead of {SIZE + 4}"),
     ],
 )
-def test_a_wrong_length_is_told(data: bytes, told: str) -> None:
+def test_a_wrong_length_is_reported(data: bytes, told: str) -> None:
     assert wrong_lengths(data).startswith(told)
 
 
-def test_bytes_in_the_wrong_order_are_told() -> None:
+def test_bytes_in_the_wrong_order_are_reported() -> None:
     told = wrong_lengths(frame(ALL.to_bytes(4, "little"), SIZE.to_bytes(3, "little")))
     assert told.count(f" instead of {ALL} (its bytes are in the wrong order)") == 1
     assert told.count(f" instead of {SIZE} (its bytes are in the wrong order)") == 1
@@ -69,11 +69,11 @@ def test_bytes_in_the_wrong_order_are_told() -> None:
         frame(SIZE + 4 + 1000, SIZE, b'{"a":'),
     ],
 )
-def test_nothing_is_told(data: bytes) -> None:
+def test_nothing_is_reported(data: bytes) -> None:
     assert wrong_lengths(data) == ""
 
 
-def test_a_body_that_goes_on_behind_its_frame_is_told() -> None:
+def test_a_body_that_goes_on_behind_its_frame_is_reported() -> None:
     data = frame(ALL - 4, SIZE)
     assert "does not count the header word" in cut_body(data[:-4], data[-4:])
     assert cut_body(frame(ALL, SIZE), b"\0\0") == ""

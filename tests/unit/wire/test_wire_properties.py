@@ -148,7 +148,7 @@ def test_a_raw_frame_of_legal_parts_is_the_frame(command: Command, spare: bytes)
     assert decode(tampered).body == spare + command.body
 
 
-def test_raw_frame_writes_what_it_is_told() -> None:
+def test_raw_frame_writes_what_it_is_given() -> None:
     assert RawFrame(b"h", b"b", 0x101, -1, -1).encode() == bytes.fromhex("ffffffff01ffffff") + b"hb"
 
 

@@ -60,7 +60,7 @@ def test_views_of_the_cluster(ns: NameServerSession) -> None:
     assert (cluster.broker(broker.name) >> Code(SUCCESS)).value["brokerName"] == broker.name
 
 
-def test_a_slave_is_told_its_master(ns: NameServerSession) -> None:
+def test_a_slave_learns_its_master(ns: NameServerSession) -> None:
     master = ns.broker()
     slave = ns.broker(id=1, name=master.name, cluster=master.cluster, ha=ns.address())
     master.register().master >> Code(SUCCESS, (None, None))

@@ -190,7 +190,7 @@ def told(broker: Broker, conn: str, code: int, **ext: str) -> list[str]:
     return broker.is_told(conn, Command(code=code, opaque=9, version=479, ext=dict(ext)))
 
 
-def test_members_are_told_of_a_new_one_and_of_nothing_else() -> None:
+def test_members_hear_of_a_new_one_and_of_nothing_else() -> None:
     broker = Broker()
     group = broker.name("g0")
     broker.says(bk.Beat(conn="k0", groups=("g0",)), answer())

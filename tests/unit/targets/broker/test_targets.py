@@ -45,7 +45,7 @@ def test_good_ones(uri: str, line: str | None) -> None:
         ("docker:x", "", "apache:VERSION"),
     ],
 )
-def test_a_mistake_is_told(uri: str, nameserver: str, told: str) -> None:
+def test_a_mistake_is_reported(uri: str, nameserver: str, told: str) -> None:
     with pytest.raises(TargetError) as caught:
         parse(uri, "broker", nameserver)
     assert told in str(caught.value)
