@@ -178,7 +178,7 @@ class Exchange:
             try:
                 answer = self._judge(expectation)
             except Unmet:
-                impatient = clock.waiting() >= end or not session.looks_again()
+                impatient = clock.waiting() >= end or not session.term.looks_again(session.clock.now())
                 link = self._request.asked.link
                 if impatient or link is None or not link.takes_frames:
                     raise

@@ -40,6 +40,7 @@ from harness.session.listener import Listener
 from harness.session.outcome import ClosedBy, Mark, Outcome, UnsolicitedFrame
 from harness.session.probing.nameserver import ReceivedRequest
 from harness.session.requests import Ext, HeaderFields, Query, command, request_title
+from harness.session.term import Term
 from harness.session.transport import Ending, Instance, Listening, Transport
 from harness.session.waiting import Waits
 from harness.trace import Header, Recorder, Trace
@@ -110,8 +111,7 @@ class Session:
         self._listeners: list[Listening] = []
         self._afterwards: list[Callable[[], None]] = []
         self._requests: list[Request] = []
-        self._limit: float | None = None
-        self._last_look: float | None = None
+        self.term = Term()
         self._leases_since: float | None = None
         """When something was first registered, or since when time passes unasked."""
         self.tolerated: list[Unmet] = []
@@ -275,7 +275,7 @@ class Session:
         """Lets at least these protocol seconds pass. All connections are kept busy except those in
         ``idle``.
         """
-        self._limit = self._last_look = None
+        self.term.forget()
         for connection in idle:
             connection.link.idle = True
         self._recorder.note(f"advance {seconds:g} s")
@@ -459,9 +459,9 @@ class Session:
         if self.clock.kind != "warped" or self._leases_since is None:
             return
         if (passed := first_asked - self._leases_since) > self.profile.surely_live:
+            subject = unmet.exchange.subject
             raise TooLate(
-                f"{unmet.exchange.subject}: {passed:.0f} protocol seconds had passed unasked, "
-                f"as long as a lease"
+                f"{subject}: {passed:.0f} protocol seconds had passed unasked, as long as a lease"
             ) from unmet
 
     def refuse_if_late(self, unmet: Unmet, link: Link | None) -> None:
@@ -475,7 +475,7 @@ class Session:
                     f"{unmet.exchange.subject}: the connection was quiet for {quiet:.0f} protocol seconds, "
                     f"as long as an idle timer"
                 ) from unmet
-        if (late := self._late()) > 0:
+        if (late := self.term.late(self.clock.now())) > 0:
             raise TooLate(
                 f"{unmet.exchange.subject}: the answer came {late:.1f} protocol seconds after the term that "
                 f"it was to be seen within"
@@ -485,21 +485,11 @@ class Session:
         """Raises ``TooLate`` where what was waited for came after the term of ``while_lasts``: that it is
         over may be why it came.
         """
-        if self._last_look is not None and (late := self._late()) > 0:
+        if (late := self.term.overdue(self.clock.now())) > 0:
             raise TooLate(
                 f"{subject}: what was expected came {late:.1f} protocol seconds after the term that it was "
                 f"to be seen within"
             )
-
-    def _late(self) -> float:
-        """Protocol seconds since the end of the term; 0 where it lasts, or there is none."""
-        return 0.0 if self._limit is None else max(0.0, self.clock.now() - self._limit)
-
-    def looks_again(self) -> bool:
-        """Whether ``eventually`` may ask once more: not shortly before the end of what ``while_lasts``
-        named.
-        """
-        return self._last_look is None or self.clock.now() < self._last_look
 
     def decide(self, asked: SentRequest, subject: str, silence_is_an_answer: bool) -> Outcome:
         """Waits until it is clear what became of a request."""

@@ -57,7 +57,7 @@ class TermSession(Session):
                 f"{seconds:g} protocol seconds were over {-left:.1f} s before they could be waited for"
             )
         self.advance(max(0.0, left - self.clock.timing.margin), idle)
-        self._limit = end
+        self.term.ends(end)
 
     def while_lasts(self, seconds: float, since: Answer | Mark) -> None:
         """What follows is seen before ``seconds`` after ``since`` are over, such as a lease that must not end
@@ -66,8 +66,7 @@ class TermSession(Session):
         What is not met after the term counts as ``TooLate``, as does what is met ``eventually`` only then.
         Holds until time is advanced.
         """
-        self._limit = self._mark(since).earliest + seconds
-        self._last_look = self._limit - self.clock.timing.margin
+        self.term.ends(self._mark(since).earliest + seconds, margin=self.clock.timing.margin)
 
     def _mark(self, since: Answer | Mark | None) -> Mark:
         if since is None:
