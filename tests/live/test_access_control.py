@@ -53,7 +53,7 @@ def guarded(directory: Path) -> dict[str, str]:
     return {"aclEnable": "true", "rocketmqHome": str(directory)}
 
 
-@pytest.mark.parametrize("version", ["4.9.8", "5.3.3"])
+@pytest.mark.parametrize("version", ["4.9.8", pytest.param("5.3.3", marks=pytest.mark.soak)])
 def test_apaches_clients_sign(version: str, tmp_path: Path) -> None:
     """Those of 5.3 too, where the Broker is one of 4.9."""
     kinds = ("plain", "ordered", "batch", "transactional", "retry")

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.live
 LINES = [("4.9.8", "4.9"), ("5.3.3", "5.3"), pytest.param("5.5.0", "5.5", marks=pytest.mark.soak)]
 BROKERS = [("4.9.8", "4.9", 10), ("5.3.3", "5.3", 4), ("5.5.0", "5.5", 4)]
 """With the warp: a Broker of 5.x polls so often that a faster clock takes a processor for itself."""
-BROKER_CHAPTERS = "bk.sanity,bk.send,bk.pull,bk.offset,bk.topics,bk.query"
-"""Chapters of Brokers that wait for little: `make soak` runs the others as well."""
+BROKER_CHAPTERS = {"4.9.8": "bk.sanity,bk.send,bk.query", "5.3.3": "bk.pull,bk.offset,bk.topics"}
+"""Chapters of Brokers that wait for little, each on one line: `make soak` runs all of them on all lines."""
 NEW_IN_55 = (
     "bk.send.properties-of-the-header-are-of-no-message,bk.topics.refusal-names-the-topic,"
     "bk.topics.table-comes-in-parts,bk.query.tag-finds,bk.client.heartbeat-without-quotes-is-refused,"
@@ -122,8 +122,8 @@ def test_apache_is_conformant(version: str, profile: str, tmp_path: Path) -> Non
 def test_apaches_broker_holds_what_needs_no_waiting(
     version: str, profile: str, warp: int, tmp_path: Path
 ) -> None:
-    some = ("--role", "broker", "--select", BROKER_CHAPTERS)
-    assert_conformant(*check_anew(f"apache:{version}?warp={warp}", profile, tmp_path, *some), least=60)
+    some = ("--role", "broker", "--select", BROKER_CHAPTERS[version])
+    assert_conformant(*check_anew(f"apache:{version}?warp={warp}", profile, tmp_path, *some), least=50)
 
 
 def test_apaches_newest_broker_holds_what_is_new(tmp_path: Path) -> None:
