@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.fastjson import dumps
 from reference_impl.broker.mappings import QueuePart
+from reference_impl.broker.outbox import Answer, Asking
 from reference_impl.broker.static_topics import MAPPINGS_FILE, Mapped
 from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.reply import Reply
@@ -17,6 +18,7 @@ from .driver import STARTED, Asked, make_broker
 from .messages import sent
 
 HERE = "broker-a"
+OTHER, ADDRESS = "broker-b", "10.0.0.2:10911"
 PLACE = {"topic": "T", "queueId": 2}
 
 
@@ -45,7 +47,7 @@ def put(one: Asked, queues: dict[int, list[dict[str, Any]]], **more: Any) -> Rep
 
 def mapped(*parts: dict[str, Any]) -> Asked:
     """A Broker with a topic T whose queue 2 has these parts, and no other queue."""
-    one = make_broker("5.3", brokerName=HERE)
+    one = make_broker("5.3", brokerName=HERE, namesrvAddr="10.0.0.9:9876")
     assert put(one, {2: list(parts)}).code == ResponseCode.SUCCESS
     return one
 
@@ -142,12 +144,63 @@ def test_a_send_without_a_queue_goes_into_the_first_mapped_one() -> None:
     assert one.broker.store.max_offset("T", 3) == 1
 
 
-def test_offsets_of_a_part_on_another_broker_are_asked_there() -> None:
-    one = mapped(part(0, bname="broker-b", endOffset=2), part(1, 100, gen=1))
+def elsewhere(*parts: dict[str, Any]) -> Asked:
+    """A Broker that knows where broker-b is, and has a topic T whose queue 2 has these parts."""
+    one = mapped(*parts)
+    one.pass_time(0)
+    cluster = {
+        "brokerAddrTable": {OTHER: {"brokerAddrs": {0: ADDRESS, 1: "10.0.0.3:1"}, "brokerName": OTHER}}
+    }
+    for asking in one.taken(Asking):
+        if asking.command.code == RequestCode.GET_BROKER_CLUSTER_INFO:
+            asking.done(Command(ResponseCode.SUCCESS, body=dumps(cluster)), one.now)
+    return one
+
+
+def answered(one: Asked, code: int, *answers: Command | None, **more: Any) -> tuple[list[Command], Reply]:
+    """What broker-b was asked for a request, and the reply when it had given these answers."""
+    assert one.ask(code, {**PLACE, **more}) is None
+    asked: list[Command] = []
+    for answer in answers:
+        (asking,) = one.taken(Asking)
+        assert (asking.address, asking.within) == (ADDRESS, 3_000)
+        asked.append(asking.command)
+        asking.done(answer, one.now)
+    (late,) = one.taken(Answer)
+    return asked, late.reply
+
+
+def told(ext: dict[str, Any], code: int = ResponseCode.SUCCESS, body: bytes = b"") -> Command:
+    """An answer of broker-b."""
+    return Command(code, ext={name: str(value) for name, value in ext.items()}, body=body)
+
+
+def test_nothing_is_asked_of_a_broker_that_no_nameserver_knows() -> None:
+    one = mapped(part(0, bname=OTHER, endOffset=2), part(1, 100, gen=1))
     reply = one.ask(RequestCode.GET_MIN_OFFSET, PLACE)
     assert reply is not None
-    remark = "these offsets are on broker-b: ask it, with lo=false"
-    assert (reply.code, reply.remark) == (ResponseCode.SYSTEM_ERROR, remark)
+    assert (reply.code, reply.remark) == (ResponseCode.SYSTEM_ERROR, f"cannot find addr for broker {OTHER}")
+
+
+def test_nameservers_are_asked_every_five_seconds_while_a_mapping_names_another_broker() -> None:
+    one = make_broker("5.3", brokerName=HERE, namesrvAddr="10.0.0.9:9876")
+
+    def asked() -> list[str]:
+        found = one.taken(Asking)
+        return [one.address for one in found if one.command.code == RequestCode.GET_BROKER_CLUSTER_INFO]
+
+    put(one, {2: [part(0)]})
+    one.pass_time(20_000)
+    assert asked() == []
+    put(one, {2: [part(0), part(1, 100, gen=1, bname=OTHER)]}, epoch=8)
+    for ms, number in ((0, 1), (4_999, 0), (1, 1), (5_000, 1)):
+        one.pass_time(ms)
+        assert len(asked()) == number
+    one.ask(RequestCode.DELETE_TOPIC_IN_BROKER, {"topic": "T"})
+    one.pass_time(5_000)
+    asked()
+    one.pass_time(20_000)
+    assert asked() == []
 
 
 def test_a_queue_of_which_it_is_not_decided_where_it_begins_has_no_least_offset() -> None:
@@ -167,7 +220,7 @@ def test_a_time_is_searched_in_all_parts_that_are_decided() -> None:
         sent(one, queue=2)
         one.pass_time(1_000)
     assert number(one, search, "offset", timestamp=STARTED + 1_000) == "101"
-    assert number(one, search, "offset", timestamp=STARTED) == "0"
+    assert number(one, search, "offset", timestamp=STARTED) == "100"
     assert number(mapped(part(1, -1)), search, "offset", timestamp=STARTED) == "-1"
 
 
