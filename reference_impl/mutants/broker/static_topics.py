@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.wire import ResponseCode
+from harness.wire import Command, ResponseCode
 from reference_impl.broker.mapped_offsets import MappedOffsets
 from reference_impl.broker.offsets import Offsets
 from reference_impl.broker.other_brokers import OtherBrokers
@@ -149,9 +149,13 @@ def queues_of_other_brokers_end(original, self, asked, command):
     return reply
 
 
-@mutant(OtherBrokers.checked, "Whatever another Broker answers is taken for what was asked for.", V5)
+@mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)
 def failures_of_other_brokers_are_answers(original, self, question, response):
-    return response
+    try:
+        return original(self, question, response)
+    except RefusedError:
+        names = ("offset", "nextBeginOffset", "minOffset", "maxOffset")
+        return Command(ResponseCode.SUCCESS, ext=dict.fromkeys(names, "0"))
 
 
 @mutant(Offsets.update, "A commit in a part on another Broker is kept here.", V5)

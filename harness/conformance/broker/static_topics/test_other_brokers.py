@@ -98,13 +98,15 @@ def test_pull_at_the_end_on_another_broker_goes_on(bk: BrokerSession) -> None:
 
 @case(kills=["failures-of-other-brokers-are-answers"], clock=True, setup=OTHER)
 def test_other_broker_that_fails_is_an_error(bk: BrokerSession) -> None:
-    one = moved(bk)
+    one, group = moved(bk), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
     for code in (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR):
         for request in (PULL, LEAST, COMMIT, COMMITTED):
             one.other.answers(request, code, remark="no")
         bk.pull(one.topic, 2, 52) >> Reply(ERROR)
         bk.min_offset(one.topic, 2) >> Reply(ERROR)
-        bk.committed("CG", one.topic, 2) >> Reply(ERROR)
+        bk.committed(group, one.topic, 2) >> Reply(ERROR)
+        bk.commit_offset(group, one.topic, 2, 52) >> Reply(ERROR)
     unknown = bk.name("unknown")
     items = [item(bk, 3, broker=unknown), item(bk, 0, 100, gen=3)]
     put(bk, mapping(bk, one.topic, {4: items}, 8)) >> Reply(SUCCESS)
