@@ -16,7 +16,7 @@ from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting import fields
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 from .mappings import QueuePart
 from .other_brokers import Question, Steps
@@ -52,7 +52,7 @@ class MappedOffsets(Part):
         known = ResponseCode.SUCCESS, ResponseCode.QUERY_NOT_FOUND
         question = self.broker.other_brokers.question(command, part, *known, setZeroIfNotFound="false")
         answer = yield question
-        return None if answer.code == ResponseCode.QUERY_NOT_FOUND else offset_in(answer)
+        return None if answer.code == ResponseCode.QUERY_NOT_FOUND else number_in(answer)
 
     def greatest(self, command: Command, mapped: Mapped) -> Steps:
         """Where a mapped queue ends."""
@@ -92,7 +92,7 @@ class MappedOffsets(Part):
         question = self.broker.other_brokers.question(
             command, part, timestamp=timestamp, boundaryType="LOWER"
         )
-        return offset_in((yield question))
+        return number_in((yield question))
 
     def earliest(self, command: Command, mapped: Mapped) -> Steps:
         """When the first message of a mapped queue was stored; -1: there is none."""
@@ -100,15 +100,14 @@ class MappedOffsets(Part):
         if self.broker.static_topics.is_here(part):
             return self.broker.offsets.first_stored(mapped.topic, part.queue_id)
         answer = yield self.broker.other_brokers.question(command, part)
-        timestamp = fields.int64(answer.ext, "timestamp")
-        return Reply(ResponseCode.SUCCESS, ext={"timestamp": str(-1 if timestamp is None else timestamp)})
+        return Reply(ResponseCode.SUCCESS, ext={"timestamp": str(number_in(answer, "timestamp"))})
 
     def begin_of(self, command: Command, topic: str, part: QueuePart) -> Generator[Question, Command, int]:
         """The first message of a part, by the offsets there."""
         if self.broker.static_topics.is_here(part):
             return self.broker.store.min_offset(topic, part.queue_id)
         code = RequestCode.GET_MIN_OFFSET
-        return offset_in((yield self.broker.other_brokers.question(command, part, code=code)))
+        return number_in((yield self.broker.other_brokers.question(command, part, code=code)))
 
     def end_of(self, command: Command, topic: str, part: QueuePart) -> Generator[Question, Command, int]:
         """Behind the last message of a part, by the offsets there."""
@@ -118,14 +117,16 @@ class MappedOffsets(Part):
         if part.has_end:
             return part.end_offset
         code = RequestCode.GET_MAX_OFFSET
-        return offset_in((yield self.broker.other_brokers.question(command, part, code=code)))
+        return number_in((yield self.broker.other_brokers.question(command, part, code=code)))
 
     def told(self, offset: int) -> Reply:
         """The answer that is an offset."""
         return Reply(ResponseCode.SUCCESS, ext={"offset": str(offset)})
 
 
-def offset_in(answer: Command) -> int:
-    """The offset that another Broker told; -1: none."""
-    offset = fields.int64(answer.ext, "offset")
-    return -1 if offset is None else offset
+def number_in(answer: Command, name: str = "offset") -> int:
+    """The number that another Broker told. Raises RefusedError."""
+    number = fields.int64(answer.ext, name)
+    if number is None:
+        raise RefusedError(f"another Broker answered without {name}")
+    return number
