@@ -183,9 +183,12 @@ class StaticTopics(Part):
             elif asked < low:
                 reply.code, following = ResponseCode.PULL_RETRY_IMMEDIATELY, low
             elif asked >= high and (is_first or not is_last):
-                following = min(following, high)
-                part, reply.code, following = self.after(mapped, part, reply.code, following)
-                low = high = following
+                later = mapped.behind(part)
+                if later is None:
+                    reply.code, following = ResponseCode.PULL_NOT_FOUND, min(following, high)
+                else:
+                    reply.code, part = self.at_end(later)
+                    following = low = high = part.start_offset
         if part.has_end:
             following = min(following, part.end_offset)
         ext["nextBeginOffset"] = str(part.mapped(following))
@@ -195,12 +198,9 @@ class StaticTopics(Part):
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
-    def after(self, mapped: Mapped, part: QueuePart, code: int, following: int) -> tuple[QueuePart, int, int]:
-        """Where a pull at the end of a part goes on: part, code, and offset in it."""
-        later = mapped.behind(part)
-        if later is None:
-            return part, ResponseCode.PULL_NOT_FOUND, following
-        return later, ResponseCode.PULL_RETRY_IMMEDIATELY, later.start_offset
+    def at_end(self, later: QueuePart) -> tuple[int, QueuePart]:
+        """The code of a pull at the end of a part, and the part in which it goes on."""
+        return ResponseCode.PULL_RETRY_IMMEDIATELY, later
 
     def leads(self, parts: Sequence[QueuePart]) -> bool:
         """Whether a mapped queue goes on at this Broker."""

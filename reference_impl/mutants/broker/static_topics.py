@@ -71,9 +71,18 @@ def mapped_queues_have_their_last_part(original, self, mapping, now):
     original(self, msgspec.structs.replace(mapping, hosted_queues=last), now)
 
 
-@mutant(StaticTopics.after, "A mapped queue ends where its first part ends.", V5)
-def mapped_queues_end_where_a_part_does(original, self, mapped, part, code, following):
-    return part, ResponseCode.PULL_NOT_FOUND, following
+@mutant(StaticTopics.at_end, "A mapped queue ends where its first part ends.", V5)
+def mapped_queues_end_where_a_part_does(original, self, later):
+    return ResponseCode.PULL_NOT_FOUND, later
+
+
+@mutant(
+    StaticTopics.told_of, "A pull behind the end of a mapped queue is told that the queue begins there.", V5
+)
+def mapped_queues_begin_where_they_end(original, self, mapped, part, asked, reply):
+    original(self, mapped, part, asked, reply)
+    if reply.code == ResponseCode.PULL_NOT_FOUND:
+        reply.ext["minOffset"] = reply.ext["maxOffset"]
 
 
 @mutant(MappedOffsets.committed, "Only the last part of a mapped queue is asked for a committed offset.", V5)

@@ -90,6 +90,17 @@ def test_pull_at_the_end_of_a_part_goes_on(bk: BrokerSession) -> None:
     bk.pull(topic, 2, 102).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 102)
 
 
+@case(kills=["mapped-queues-begin-where-they-end"])
+def test_pull_behind_a_queue_of_one_part_finds_nothing(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    for body in (b"0", b"1"):
+        bk.send(topic, body, 4) >> Reply(SUCCESS)
+    bk.max_offset(topic, 4).offset.eventually() >> Reply(SUCCESS, 2)
+    for offset in (2, 3, 9_999):
+        bk.pull(topic, 4, offset).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 2)
+        bk.pull(topic, 4, offset).bounds >> Reply(ResponseCode.PULL_NOT_FOUND, (0, 2))
+
+
 @case(kills=["mapped-commits-are-of-the-last-part", "mapped-commits-are-as-they-are"])
 def test_committed_offsets_are_mapped(bk: BrokerSession) -> None:
     topic, group, late = continued(bk), bk.group("early"), bk.group("late")
