@@ -21,6 +21,8 @@ EARLIEST = RequestCode.GET_EARLIEST_MSG_STORETIME
 NOT_FOUND = ResponseCode.PULL_NOT_FOUND
 OTHER = {"unused": "{nameserver2}"}
 """A second NameServer of the harness is the other Broker."""
+FORWARDING = 3
+"""Protocol seconds for which another Broker is waited for: `forwardTimeout`."""
 BODY = "räumlich".encode() * 8_000
 """More than 64 KiB. Nobody reads messages in it."""
 
@@ -107,6 +109,10 @@ def test_other_broker_that_fails_is_an_error(bk: BrokerSession) -> None:
         bk.min_offset(one.topic, 2) >> Reply(ERROR)
         bk.committed(group, one.topic, 2) >> Reply(ERROR)
         bk.commit_offset(group, one.topic, 2, 52) >> Reply(ERROR)
+    one.other.ignores(PULL)
+    pull = bk.pull(one.topic, 2, 52, on=bk.connect())
+    bk.advance(FORWARDING + bk.jitter)
+    pull >> Reply(ERROR)
     unknown = bk.name("unknown")
     items = [item(bk, 3, broker=unknown), item(bk, 0, 100, gen=3)]
     put(bk, mapping(bk, one.topic, {4: items}, 8)) >> Reply(SUCCESS)
