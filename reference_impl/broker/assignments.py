@@ -98,13 +98,9 @@ class Assignments(Part):
         asked = required.body(command, AssignmentQuestion.decode, self.profile.engine)
         if asked.topic is None or asked.consumer_group is None or asked.message_model not in _MODELS:
             raise RefusedError("expected topic, consumerGroup and messageModel")
-        addresses = list(self.broker.registrar.addresses())
         question = Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, ext={"topic": asked.topic})
 
         def answered(reply: Command | None, now: int) -> None:
-            if reply is None and addresses:
-                self.broker.ask(addresses.pop(0), question, _ROUTE_WITHIN, answered)
-                return
             try:
                 queues = None if reply is None else self.queues(asked.topic or "", reply)
             except WireError as error:
@@ -113,7 +109,7 @@ class Assignments(Part):
                 return
             self.broker.answer(connection, command, self.answer(asked, queues))
 
-        answered(None, now)
+        self.broker.registrar.ask_any(question, _ROUTE_WITHIN, answered, now)
 
     def queues(self, topic: str, reply: Command) -> list[MessageQueue] | None:
         """All queues of a topic that can be read, in order; None: there is none. Raises WireError."""

@@ -30,6 +30,7 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
             "brokerNotActiveTimeoutMillis",
             "maxPopPollingSize",
             "channelExpiredTimeout",
+            "forwardTimeout",
             "disappearTimeAfterStart",
             "shortPollingTimeMills",
             "startAcceptSendRequestTimeStamp",
@@ -195,6 +196,8 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     short_polling_time_mills: int = 1000
     """For how long a pull is held without long polling, ms."""
     slave_read_enable: bool = False
+    forward_timeout: int = 3_000
+    """5.x: how long another Broker is waited for, ms, that has a part of a mapped queue."""
     lite_pull_message_enable: bool = True
     """5.3: whether code 361 is served."""
     notify_consumer_ids_changed_enable: bool = True

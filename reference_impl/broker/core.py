@@ -35,9 +35,11 @@ from .light_topics import LightTopics
 from .limits import Limits
 from .locks import Locks
 from .long_polling import LongPolling
+from .mapped_offsets import MappedOffsets
 from .master_link import MasterLink
 from .message_query import MessageQuery
 from .offsets import Offsets
+from .other_brokers import OtherBrokers
 from .outbox import (
     Answer,
     Asking,
@@ -111,6 +113,8 @@ class Broker(RequestTable):
 
     topics: Topics
     static_topics: StaticTopics
+    other_brokers: OtherBrokers
+    mapped_offsets: MappedOffsets
     groups: Groups
     limits: Limits
     offsets: Offsets

@@ -138,7 +138,8 @@ class LongPolling(Part):
             if not queues:
                 del self._of[pull.connection]
             reply = self.broker.pulls.pull_again(pull.command, pull.connection, now)
-            self.broker.answer(pull.connection, pull.command, reply)
+            if reply is not None:
+                self.broker.answer(pull.connection, pull.command, reply)
 
     def _keep(self, queue: tuple[str, int], pulls: list[Held]) -> None:
         if pulls:

@@ -41,6 +41,10 @@ class QueuePart(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fie
         """The offset in the mapped queue of an offset in this one."""
         return self.logic_offset + max(offset - self.start_offset, 0)
 
+    def unmapped(self, offset: int) -> int:
+        """The offset in this queue of an offset in the mapped one."""
+        return self.start_offset + offset - self.logic_offset
+
     def told(self, offset: int) -> int:
         """The same, not behind the end; -1 where it is not decided yet."""
         if self.logic_offset < 0:

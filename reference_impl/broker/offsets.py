@@ -24,7 +24,6 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import NEVER, Part
-from .static_topics import Mapped
 from .tables import as_file, stored_table
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ _NOBODY: Final = "null"
 """What Java makes of a group or topic that is not named, as part of a key."""
 _FIRST_WRITE: Final = 10_000
 """ms after the start."""
-_END: Final = (1 << 63) - 1
 _VERSION_STEP: Final = 500
 """Commits between two data versions (`consumerOffsetUpdateVersionStep`)."""
 
@@ -60,7 +58,7 @@ class Offsets(Part):
     # -- of groups -------------------------------------------------------------------------------------------
 
     @answers(RequestCode.UPDATE_CONSUMER_OFFSET)
-    def update(self, command: Command, connection: int, now: int) -> Reply:
+    def update(self, command: Command, connection: int, now: int) -> Reply | None:
         """4.9 never refuses one; 5.x wants group, topic, queue and offset."""
         ext = command.ext or {}
         group = ext.get("consumerGroup") or _NOBODY
@@ -74,8 +72,11 @@ class Offsets(Part):
                 return refused
         queue_id, offset = required.int32(ext, "queueId"), required.int64(ext, "commitOffset")
         if mapped is not None:
-            part = self.broker.static_topics.here(mapped.part_of(offset))
-            queue_id, offset = part.queue_id, offset - part.logic_offset + part.start_offset
+            part = mapped.part_of(offset)
+            queue_id, offset = part.queue_id, part.unmapped(offset)
+            if not self.broker.static_topics.is_here(part):
+                steps = self.broker.mapped_offsets.commit(command, part, offset)
+                return self.broker.other_brokers.conduct(steps, command, connection)
         if self.is_reset(group, topic, queue_id):
             return Reply(ResponseCode.SUCCESS, ext={}, remark="Offset has been previously reset")
         self.commit(group, topic, queue_id, offset, now)
@@ -98,7 +99,7 @@ class Offsets(Part):
         return None
 
     @answers(RequestCode.QUERY_CONSUMER_OFFSET)
-    def query(self, command: Command, connection: int, now: int) -> Reply:
+    def query(self, command: Command, connection: int, now: int) -> Reply | None:
         """22 says that the group has never committed one, and may choose where to begin."""
         ext = command.ext or {}
         group, topic = ext.get("consumerGroup") or _NOBODY, required.text(ext, "topic")
@@ -106,7 +107,8 @@ class Offsets(Part):
         mapped = self.broker.static_topics.of(command)
         if mapped is not None:
             if len(mapped.parts) > 1 or mapped.last.logic_offset:
-                return self.query_mapped(group, mapped)
+                steps = self.broker.mapped_offsets.committed(command, group, mapped)
+                return self.broker.other_brokers.conduct(steps, command, connection)
             queue_id = mapped.last.queue_id
         offset = self.offset_of(group, topic, queue_id)
         if offset is None:
@@ -118,15 +120,6 @@ class Offsets(Part):
                 return Reply(ResponseCode.QUERY_NOT_FOUND, ext={}, remark=remark)
             offset = 0
         return self.told("offset", offset)
-
-    def query_mapped(self, group: str, mapped: Mapped) -> Reply:
-        """How far a group has consumed a queue of several parts: the last part that it has begun says it."""
-        for part in reversed(mapped.parts):
-            offset = self.offset_of(group, mapped.topic, self.broker.static_topics.here(part).queue_id)
-            if offset is not None:
-                return self.told("offset", part.mapped(offset))
-        remark = "Not found, maybe this group consumer boot first"
-        return Reply(ResponseCode.QUERY_NOT_FOUND, ext={}, remark=remark)
 
     def starts_at_zero(self, topic: str, queue_id: int) -> bool:
         """Whether a group that has never committed begins at 0: where the first message is still there.
@@ -254,31 +247,29 @@ class Offsets(Part):
     # -- of queues -------------------------------------------------------------------------------------------
 
     @answers(RequestCode.GET_MAX_OFFSET)
-    def greatest(self, command: Command, connection: int, now: int) -> Reply:
+    def greatest(self, command: Command, connection: int, now: int) -> Reply | None:
         """What is not there has 0."""
         topic, queue_id = self.queue(command)
         mapped = self.broker.static_topics.of(command)
-        if mapped is None:
-            return self.told("offset", self.broker.store.max_offset(topic, queue_id))
-        part = self.broker.static_topics.here(mapped.part_of(_END))
-        return self.told("offset", part.mapped(self.broker.store.max_offset(topic, mapped.last.queue_id)))
+        if mapped is not None:
+            steps = self.broker.mapped_offsets.greatest(command, mapped)
+            return self.broker.other_brokers.conduct(steps, command, connection)
+        return self.told("offset", self.broker.store.max_offset(topic, queue_id))
 
     @answers(RequestCode.GET_MIN_OFFSET)
-    def least(self, command: Command, connection: int, now: int) -> Reply:
+    def least(self, command: Command, connection: int, now: int) -> Reply | None:
         """What is not there has 0. In 5.x the remark is empty and not missing."""
         topic, queue_id = self.queue(command)
         mapped = self.broker.static_topics.of(command, "is not leader in broker {broker}, request code 31")
-        if mapped is None:
-            offset = self.broker.store.min_offset(topic, queue_id)
-        else:
-            part = self.broker.static_topics.here(mapped.part_of(0))
-            offset = part.told(self.broker.store.min_offset(topic, part.queue_id))
-        reply = self.told("offset", offset)
+        if mapped is not None:
+            steps = self.broker.mapped_offsets.least(command, mapped)
+            return self.broker.other_brokers.conduct(steps, command, connection)
+        reply = self.told("offset", self.broker.store.min_offset(topic, queue_id))
         reply.remark = "" if self.profile.v5 else None
         return reply
 
     @answers(RequestCode.SEARCH_OFFSET_BY_TIMESTAMP)
-    def search(self, command: Command, connection: int, now: int) -> Reply:
+    def search(self, command: Command, connection: int, now: int) -> Reply | None:
         """Where in a queue a store timestamp is; 5.x takes the bound."""
         topic, queue_id = self.queue(command)
         ext = command.ext or {}
@@ -286,27 +277,22 @@ class Offsets(Part):
         upper = self.profile.v5 and (ext.get("boundaryType") or "").lower() == "upper"
         mapped = self.broker.static_topics.of(command)
         if mapped is not None:
-            return self.told("offset", self.found(mapped, timestamp, upper=upper))
+            steps = self.broker.mapped_offsets.search(command, mapped, timestamp, upper=upper)
+            return self.broker.other_brokers.conduct(steps, command, connection)
         return self.told("offset", self.broker.store.offset_at(topic, queue_id, timestamp, upper=upper))
 
-    def found(self, mapped: Mapped, timestamp: int, *, upper: bool) -> int:
-        """The offset of a time in a mapped queue: of the first part that has one above 0."""
-        offset = -1
-        for part in mapped.parts:
-            if part.logic_offset >= 0:
-                queue_id = self.broker.static_topics.here(part).queue_id
-                offset = self.broker.store.offset_at(mapped.topic, queue_id, timestamp, upper=upper)
-                if offset > 0:
-                    return part.mapped(offset)
-        return offset
-
     @answers(RequestCode.GET_EARLIEST_MSG_STORETIME)
-    def earliest(self, command: Command, connection: int, now: int) -> Reply:
+    def earliest(self, command: Command, connection: int, now: int) -> Reply | None:
         """When the first message of a queue was stored; -1: there is none."""
         topic, queue_id = self.queue(command)
         mapped = self.broker.static_topics.of(command)
         if mapped is not None:
-            queue_id = self.broker.static_topics.here(mapped.part_of(0)).queue_id
+            steps = self.broker.mapped_offsets.earliest(command, mapped)
+            return self.broker.other_brokers.conduct(steps, command, connection)
+        return self.first_stored(topic, queue_id)
+
+    def first_stored(self, topic: str, queue_id: int) -> Reply:
+        """The answer that says when the first message of a queue of this Broker was stored."""
         store = self.broker.store
         found = store.timestamp_of(topic, queue_id, store.min_offset(topic, queue_id))
         return self.told("timestamp", -1 if found is None else found)

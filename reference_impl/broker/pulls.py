@@ -27,6 +27,7 @@ from .filters import TAG
 from .limits import OVERLOAD
 from .long_polling import Held
 from .mappings import QueuePart
+from .other_brokers import Steps
 from .part import Part
 from .static_topics import NOT_FOUND, Mapped
 from .store import GetStatus, Got, Wanted
@@ -37,6 +38,13 @@ WAITS: Final = 2
 SUBSCRIBES: Final = 4
 """Bits of a pull's system flag: it commits an offset, it may wait, it brings its own subscription."""
 
+_ANSWERS: Final = (
+    ResponseCode.SUCCESS,
+    ResponseCode.PULL_NOT_FOUND,
+    ResponseCode.PULL_RETRY_IMMEDIATELY,
+    ResponseCode.PULL_OFFSET_MOVED,
+)
+"""What a pull comes to that is not refused."""
 _BY_BROKER, _BY_GROUP, _BY_TOPIC, _BY_BROADCASTING = 1, 2, 3, 4
 """5.x: who forbids a pull (`forbiddenType`)."""
 
@@ -71,11 +79,12 @@ class Pulls(Part):
         refused = self.broker.limits.pull_refused()
         return refused if refused is not None else self._pull(command, connection, now, may_wait=True)
 
-    def pull_again(self, command: Command, connection: int, now: int) -> Reply:
-        """A pull that has waited."""
-        reply = self._pull(command, connection, now, may_wait=False)
-        assert reply is not None
-        return reply
+    def pull_again(self, command: Command, connection: int, now: int) -> Reply | None:
+        """A pull that has waited; None: its queue has gone on, and another Broker is asked now."""
+        try:
+            return self._pull(command, connection, now, may_wait=False)
+        except RefusedError as refused:
+            return refused.reply()
 
     def _pull(self, command: Command, connection: int, now: int, *, may_wait: bool) -> Reply | None:
         asked = self.asked(command)
@@ -85,6 +94,9 @@ class Pulls(Part):
         if isinstance(allowed, Reply):
             return allowed
         group, wanted = allowed
+        if self.is_elsewhere(asked):
+            steps = self.read_elsewhere(asked, command)
+            return self.broker.other_brokers.conduct(steps, command, connection)
         reset = self.broker.offsets.take_reset(asked.group, asked.topic, asked.queue_id)
         if reset is None:
             store = self.broker.store
@@ -138,11 +150,14 @@ class Pulls(Part):
         """Finds the queue and the offset that a pull from a static topic is about."""
         asked.mapped = self.broker.static_topics.led(asked.topic, asked.queue_id, ext, NOT_FOUND)
         if asked.mapped is not None:
-            part = asked.part = self.broker.static_topics.here(asked.mapped.part_of(asked.offset))
-            asked.queue_id = part.queue_id
-            asked.offset += part.start_offset - part.logic_offset
+            part = asked.part = asked.mapped.part_of(asked.offset)
+            asked.queue_id, asked.offset = part.queue_id, part.unmapped(asked.offset)
             if part.has_end:
                 asked.most = min(asked.most, part.end_offset - part.start_offset)
+
+    def is_elsewhere(self, asked: Pull) -> bool:
+        """5.x: whether a pull is about a queue of another Broker."""
+        return asked.part is not None and not self.broker.static_topics.is_here(asked.part)
 
     # -- whether it may be -----------------------------------------------------------------------------------
 
@@ -167,7 +182,7 @@ class Pulls(Part):
             return Reply(ResponseCode.TOPIC_NOT_EXIST, ext={}, remark=remark)
         if not topic.perm & READ:
             return self.forbidden(_BY_TOPIC, f"the topic[{asked.topic}] pulling message is forbidden")
-        if not 0 <= asked.queue_id < topic.read_queue_nums:
+        if not (self.is_elsewhere(asked) or 0 <= asked.queue_id < topic.read_queue_nums):
             remark = (
                 f"queueId[{asked.queue_id}] is illegal, topic:[{asked.topic}]"
                 f" topicConfig.readQueueNums:[{topic.read_queue_nums}]"
@@ -250,6 +265,24 @@ class Pulls(Part):
     def see(self) -> str:
         """What ends the remarks of some refusals."""
         return f"\nSee {self.profile.faq} for further details."
+
+    # -- what another Broker finds ---------------------------------------------------------------------------
+
+    def read_elsewhere(self, asked: Pull, command: Command) -> Steps:
+        """What the Broker says that has the part. It neither waits there nor commits."""
+        assert asked.mapped is not None
+        assert asked.part is not None
+        answer = yield self.broker.other_brokers.question(
+            command,
+            asked.part,
+            *_ANSWERS,
+            queueOffset=asked.offset,
+            maxMsgNums=asked.most,
+            sysFlag=asked.sys_flag & ~(COMMITS | WAITS),
+        )
+        reply = Reply(answer.code, body=answer.body, ext=dict(answer.ext or {}), remark="")
+        self.broker.static_topics.told_of(asked.mapped, asked.part, asked.offset, reply)
+        return reply
 
     # -- what is found ---------------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DataVersion, KvTable, NullBodyError, TopicConfig
 from reference_impl.remoting import fields
 
+from .outbox import Done
 from .part import NEVER, Part
 
 if TYPE_CHECKING:
@@ -236,6 +237,18 @@ class Registrar(Part):
     ) -> None:
         for nameserver in self._nameservers.values():
             nameserver.put(_Waiting(command, within, done))
+
+    def ask_any(self, command: Command, within: int, done: Done, now: int) -> None:
+        """Ask one NameServer after another, `within` ms each, until one answers; None if there is none."""
+        addresses = list(self.addresses())
+
+        def answered(reply: Command | None, now: int) -> None:
+            if reply is None and addresses:
+                self.broker.ask(addresses.pop(0), command, within, answered)
+            else:
+                done(reply, now)
+
+        answered(None, now)
 
     # -- whether anything has changed ------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@
    those that say `lo=false` name the queue of this Broker itself.
 2. A Broker serves the mapped queues whose last part it has, and refuses every other one with code 501.
 3. A mapping does not go back: its epoch does not fall unless forced, and what is known of a part stays.
-4. Parts on other Brokers are not read here. (Apache asks those Brokers.)
+4. Parts on other Brokers are asked for there: `other_brokers`, `mapped_offsets`.
 
 Source: TopicQueueMappingManager, TopicQueueMappingUtils, LogicQueueMappingItem,
 AdminBrokerProcessor#updateAndCreateStaticTopic, PullMessageProcessor#rewriteResponseForStaticTopic of
@@ -117,6 +117,7 @@ class StaticTopics(Part):
         self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1, timestamp=now)
         document = {"dataVersion": self.version.document(), "topicQueueMappingInfoMap": self.documents()}
         self.broker.persist(MAPPINGS_FILE, as_file(document))
+        self.broker.other_brokers.mapped(now)
 
     def documents(self) -> dict[str, Any]:
         """All mappings, as bodies and files have them."""
@@ -160,11 +161,14 @@ class StaticTopics(Part):
         topic, number = fields.text(ext, "topic") or "", fields.int32(ext, "queueId")
         return None if number is None else self.led(topic, number, ext, remark)
 
-    def here(self, part: QueuePart) -> QueuePart:
-        """A part on this Broker. Raises RefusedError for one on another."""
-        if part.bname != self.config.broker_name:
-            raise RefusedError(f"these offsets are on {part.bname}: ask it, with lo=false")
-        return part
+    def is_here(self, part: QueuePart) -> bool:
+        """Whether a part is a queue of this Broker."""
+        return part.bname == self.config.broker_name
+
+    def other_brokers(self) -> set[str]:
+        """The names of other Brokers that have parts."""
+        lists = (parts for mapping in self.table.values() for parts in mapping.hosted_queues.values())
+        return {part.bname for parts in lists for part in parts if not self.is_here(part)}
 
     def told_of(self, mapped: Mapped, part: QueuePart, asked: int, reply: Reply) -> None:
         """Make the answer to a pull of a part, from the offset `asked` on, one of the mapped queue."""
@@ -179,9 +183,12 @@ class StaticTopics(Part):
             elif asked < low:
                 reply.code, following = ResponseCode.PULL_RETRY_IMMEDIATELY, low
             elif asked >= high and (is_first or not is_last):
-                following = min(following, high)
-                part, reply.code, following = self.after(mapped, part, reply.code, following)
-                low = high = following
+                later = mapped.behind(part)
+                if later is None:
+                    reply.code, following = ResponseCode.PULL_NOT_FOUND, min(following, high)
+                else:
+                    reply.code, part = self.at_end(later)
+                    following = low = high = part.start_offset
         if part.has_end:
             following = min(following, part.end_offset)
         ext["nextBeginOffset"] = str(part.mapped(following))
@@ -191,16 +198,13 @@ class StaticTopics(Part):
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
-    def after(self, mapped: Mapped, part: QueuePart, code: int, following: int) -> tuple[QueuePart, int, int]:
-        """Where a pull at the end of a part goes on: part, code, and offset in it."""
-        later = mapped.behind(part)
-        if later is None:
-            return part, ResponseCode.PULL_NOT_FOUND, following
-        return later, ResponseCode.PULL_RETRY_IMMEDIATELY, later.start_offset
+    def at_end(self, later: QueuePart) -> tuple[int, QueuePart]:
+        """The code of a pull at the end of a part, and the part in which it goes on."""
+        return ResponseCode.PULL_RETRY_IMMEDIATELY, later
 
     def leads(self, parts: Sequence[QueuePart]) -> bool:
         """Whether a mapped queue goes on at this Broker."""
-        return bool(parts) and parts[-1].bname == self.config.broker_name
+        return bool(parts) and self.is_here(parts[-1])
 
     def refusal(self, mapping: Mapping, *, forced: bool) -> str | None:
         """Why a mapping is not taken; None: it is."""

@@ -40,9 +40,10 @@ def missing(problem: TargetError) -> None:
 
 
 @contextlib.contextmanager
-def our_cluster(line: str, directory: Path, **settings: str) -> Generator[str]:
+def our_cluster(line: str, directory: Path, masters: int = 1, **settings: str) -> Generator[str]:
     """The address of the NameServer of `serve cluster`. `settings`: of its Brokers."""
-    with _served(["cluster", "--profile", line, "--port", "0"], directory, settings) as said:
+    words = ["cluster", "--profile", line, "--port", "0", "--masters", str(masters)]
+    with _served(words, directory, settings) as said:
         yield said.partition("ready: namesrvAddr=")[2]
 
 

@@ -2,13 +2,15 @@
 
 import msgspec
 
-from harness.wire import ResponseCode
+from harness.wire import Command, ResponseCode
+from reference_impl.broker.mapped_offsets import MappedOffsets
 from reference_impl.broker.offsets import Offsets
+from reference_impl.broker.other_brokers import OtherBrokers
 from reference_impl.broker.pulls import Pulls
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.static_topics import StaticTopics
+from reference_impl.broker.static_topics import NotLeaderError, StaticTopics
 from reference_impl.mutants.registry import V5, after, mutant
-from reference_impl.remoting.reply import RefusedError
+from reference_impl.remoting.reply import RefusedError, Reply
 
 
 @mutant(StaticTopics.put, "A static topic is a plain one.", V5)
@@ -69,14 +71,23 @@ def mapped_queues_have_their_last_part(original, self, mapping, now):
     original(self, msgspec.structs.replace(mapping, hosted_queues=last), now)
 
 
-@mutant(StaticTopics.after, "A mapped queue ends where its first part ends.", V5)
-def mapped_queues_end_where_a_part_does(original, self, mapped, part, code, following):
-    return part, ResponseCode.PULL_NOT_FOUND, following
+@mutant(StaticTopics.at_end, "A mapped queue ends where its first part ends.", V5)
+def mapped_queues_end_where_a_part_does(original, self, later):
+    return ResponseCode.PULL_NOT_FOUND, later
 
 
-@mutant(Offsets.query_mapped, "Only the last part of a mapped queue is asked for a committed offset.", V5)
-def mapped_commits_are_of_the_last_part(original, self, group, mapped):
-    return original(self, group, mapped._replace(parts=mapped.parts[-1:]))
+@mutant(
+    StaticTopics.told_of, "A pull behind the end of a mapped queue is told that the queue begins there.", V5
+)
+def mapped_queues_begin_where_they_end(original, self, mapped, part, asked, reply):
+    original(self, mapped, part, asked, reply)
+    if reply.code == ResponseCode.PULL_NOT_FOUND:
+        reply.ext["minOffset"] = reply.ext["maxOffset"]
+
+
+@mutant(MappedOffsets.committed, "Only the last part of a mapped queue is asked for a committed offset.", V5)
+def mapped_commits_are_of_the_last_part(original, self, command, group, mapped):
+    return original(self, command, group, mapped._replace(parts=mapped.parts[-1:]))
 
 
 @mutant(Offsets.update, "A commit in a static topic is kept under the number of the mapped queue.", V5)
@@ -111,3 +122,131 @@ def mappings_outlive_their_topic(original, self, topic, now):
 @mutant(StaticTopics.fault, "Parts of a mapped queue may be anything.", V5)
 def mappings_may_be_odd(original, self, parts):
     return None
+
+
+@mutant(StaticTopics.refusal, "A mapping of the same epoch may have other leaders.", V5)
+def equal_epochs_change_leaders(original, self, mapping, *, forced):
+    known = self.table.get(mapping.topic)
+    same = known is not None and known.epoch == mapping.epoch
+    return original(self, mapping, forced=forced or same)
+
+
+@mutant(MappedOffsets.search, "A time is searched in the first part of a mapped queue alone.", V5)
+def times_are_of_the_first_part(original, self, command, mapped, timestamp, *, upper):
+    first = mapped._replace(parts=mapped.parts[:1])
+    return (yield from original(self, command, first, timestamp, upper=upper))
+
+
+@mutant(Pulls.is_elsewhere, "A part on another Broker is read here.", V5)
+def other_brokers_are_not_pulled_from(original, self, asked):
+    return False
+
+
+@mutant(Pulls.place, "Another Broker is asked for the offset in the mapped queue.", V5)
+def other_brokers_hear_mapped_offsets(original, self, asked, ext):
+    offset = asked.offset
+    original(self, asked, ext)
+    if self.is_elsewhere(asked):
+        asked.offset = offset
+
+
+@mutant(Pulls.read_elsewhere, "The end of a queue on another Broker is the end.", V5)
+def queues_of_other_brokers_end(original, self, asked, command):
+    reply = yield from original(self, asked, command)
+    if reply.code == ResponseCode.PULL_RETRY_IMMEDIATELY:
+        reply.code = ResponseCode.PULL_NOT_FOUND
+    return reply
+
+
+@mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)
+def failures_of_other_brokers_are_answers(original, self, question, response):
+    try:
+        return original(self, question, response)
+    except RefusedError:
+        names = ("offset", "nextBeginOffset", "minOffset", "maxOffset")
+        return Command(ResponseCode.SUCCESS, ext=dict.fromkeys(names, "0"))
+
+
+@mutant(Offsets.update, "A commit in a part on another Broker is kept here.", V5)
+def other_brokers_hear_no_commits(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    if reply is None:
+        self.broker.outbox.pop()
+        return Reply(ResponseCode.SUCCESS, ext={})
+    return reply
+
+
+@mutant(MappedOffsets.commit, "Another Broker gets a commit with the offset in the mapped queue.", V5)
+def other_brokers_keep_mapped_offsets(original, self, command, part, offset):
+    return (yield from original(self, command, part, part.mapped(offset)))
+
+
+@mutant(MappedOffsets.committed_in, "What another Broker says of a group is not mapped.", V5)
+def commits_on_other_brokers_are_as_they_are(original, self, command, group, mapped, part):
+    found = yield from original(self, command, group, mapped, part)
+    return found if found is None or self.broker.static_topics.is_here(part) else part.unmapped(found)
+
+
+@mutant(MappedOffsets.committed_in, "Other Brokers are not asked what a group has committed.", V5)
+def other_brokers_know_no_commits(original, self, command, group, mapped, part):
+    if self.broker.static_topics.is_here(part):
+        return (yield from original(self, command, group, mapped, part))
+    return None
+
+
+@mutant(MappedOffsets.least, "A mapped queue begins where its last part begins.", V5)
+def least_offsets_are_of_the_last_part(original, self, command, mapped):
+    return (yield from original(self, command, mapped._replace(parts=mapped.parts[-1:])))
+
+
+@mutant(
+    MappedOffsets.earliest,
+    "Another Broker is asked for the earliest time in the mapped queue.",
+    V5,
+)
+def earliest_times_are_of_the_mapped_number(original, self, command, mapped):
+    first = msgspec.structs.replace(mapped.parts[0], queue_id=mapped.number)
+    return (yield from original(self, command, mapped._replace(parts=[first, *mapped.parts[1:]])))
+
+
+@mutant(MappedOffsets.search, "A time is searched in queues of this Broker alone.", V5)
+def other_brokers_are_not_searched(original, self, command, mapped, timestamp, *, upper):
+    own = [part for part in mapped.parts if self.broker.static_topics.is_here(part)]
+    return (yield from original(self, command, mapped._replace(parts=own), timestamp, upper=upper))
+
+
+@mutant(StaticTopics.led, "A queue takes no messages before its offset is known.", V5)
+def leaders_without_an_offset_take_nothing(original, self, topic, number, ext, remark="", *, chooses=False):
+    found = original(self, topic, number, ext, remark, chooses=chooses)
+    if found is not None and found.last.logic_offset < 0:
+        raise NotLeaderError("the offset is not known")
+    return found
+
+
+@mutant(StaticTopics.put, "A mapping of the same epoch is accepted and changes nothing.", V5)
+def offsets_of_leaders_stay_unknown(original, self, mapping, now):
+    known = self.table.get(mapping.topic)
+    if known is None or known.epoch != mapping.epoch:
+        original(self, mapping, now)
+
+
+@mutant(StaticTopics.leads, "A Broker that has had a mapped queue goes on with it.", V5)
+def old_leaders_go_on(original, self, parts):
+    return any(self.is_here(part) for part in parts)
+
+
+@mutant(StaticTopics.led, "Queues that went to another Broker cannot be read with lo=false.", V5)
+def old_leaders_lose_their_messages(original, self, topic, number, ext, remark="", *, chooses=False):
+    queues = {} if topic not in self.table else self.table[topic].hosted_queues
+    gone = [part for parts in queues.values() if not self.leads(parts) for part in parts]
+    if any(self.is_here(part) and part.queue_id == number for part in gone):
+        raise NotLeaderError("it has gone")
+    return original(self, topic, number, ext, remark, chooses=chooses)
+
+
+@mutant(Pulls.pull_again, "A pull that waits goes on in its queue when the mapped queue has gone.", V5)
+def held_pulls_keep_their_queue(original, self, command, connection, now):
+    known, self.broker.static_topics.table = self.broker.static_topics.table, {}
+    reply = original(self, command, connection, now)
+    self.broker.static_topics.table = known
+    return reply

@@ -1,91 +1,20 @@
-"""Chapter static-topics: topics whose queues are mapped to queues of Brokers (5.x)."""
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+"""Chapter static-topics: mappings all of whose queues are on one Broker."""
 
 from harness.conformance import ABSENT, Including, Reply, Request, case
 from harness.conformance.broker.registrations import REGISTER, announcement_of
+from harness.conformance.broker.static_topics.mappings import (
+    NOT_LEADER,
+    continued,
+    item,
+    mapped,
+    mapping,
+    mapping_of,
+    put,
+    shown,
+)
 from harness.conformance.broker.tools import ERROR, SUCCESS, asked
-from harness.session import BrokerSession, Exchange
-from harness.session.exchange import View
-from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.fastjson import document, parse
-
-STATIC = RequestCode.UPDATE_AND_CREATE_STATIC_TOPIC
-NOT_LEADER = ResponseCode.NOT_LEADER_FOR_QUEUE
-Items = Sequence[Mapping[str, Any]]
-
-
-def item(bk: BrokerSession, queue: int, logic: int = 0, *, gen: int = 0, end: int = -1) -> dict[str, Any]:
-    """A queue of this Broker in which messages of a mapped queue are, from the offset `logic` on."""
-    return {
-        "bname": bk.broker_name,
-        "endOffset": end,
-        "gen": gen,
-        "logicOffset": logic,
-        "queueId": queue,
-        "startOffset": 0,
-        "timeOfEnd": -1,
-        "timeOfStart": -1,
-    }
-
-
-def mapping(bk: BrokerSession, topic: str, queues: Mapping[int, Items], epoch: int = 7) -> dict[str, Any]:
-    """Of a topic with five queues, of which these are on this Broker."""
-    return {
-        "bname": bk.broker_name,
-        "currIdMap": {},
-        "dirty": False,
-        "epoch": epoch,
-        "hostedQueues": {number: list(items) for number, items in queues.items()},
-        "scope": "__global__",
-        "topic": topic,
-        "totalQueues": 5,
-    }
-
-
-def put(bk: BrokerSession, given: Mapping[str, Any], **ext: str) -> Exchange:
-    """UPDATE_AND_CREATE_STATIC_TOPIC (513), with two queues on this Broker."""
-    header = {
-        "topic": given["topic"],
-        "defaultTopic": "TBW102",
-        "readQueueNums": "2",
-        "writeQueueNums": "2",
-        "perm": "6",
-        "topicFilterType": "SINGLE_TAG",
-        "topicSysFlag": "0",
-        "order": "false",
-    }
-    return bk.call(STATIC, {**header, **ext}, document(given), about=given["topic"])
-
-
-def mapped(bk: BrokerSession) -> str:
-    """A static topic: its queue 4 is queue 0 of this Broker, its queue 2 is queue 1."""
-    topic = bk.name("static")
-    put(bk, mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)]})) >> Reply(SUCCESS)
-    return topic
-
-
-def continued(bk: BrokerSession) -> str:
-    """A static topic whose queue 2 has two messages in queue 0 of this Broker, and two more in its queue 1,
-    from 100 on.
-    """
-    topic = bk.name("static")
-    put(bk, mapping(bk, topic, {2: [item(bk, 0)]})) >> Reply(SUCCESS)
-    for body in (b"0", b"1"):
-        bk.send(topic, body, 2) >> Reply(SUCCESS)
-    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
-    items = [item(bk, 0, end=2), item(bk, 1, 100, gen=1)]
-    put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
-    for number in (100, 101):
-        bk.send(topic, b"%d" % number, 2).offset >> Reply(SUCCESS, number)
-    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 102)
-    return topic
-
-
-def shown(bk: BrokerSession, topic: str) -> Exchange:
-    """GET_TOPIC_CONFIG (351) with lo=true, which asks for the mapping, too."""
-    return asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic, lo="true")
+from harness.session import BrokerSession
+from harness.wire import RequestCode, ResponseCode
 
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue"])
@@ -100,18 +29,10 @@ def test_is_shown_as_created(bk: BrokerSession) -> None:
     shown(bk, bk.topic()) >> without
 
 
-def _mapping_of(topic: str) -> View:
-    def read(command: Command) -> Any:
-        found: Any = parse(command.body)
-        return found["topicConfigSerializeWrapper"]["topicQueueMappingInfoMap"].get(topic)
-
-    return View("mapping", read)
-
-
 @case(kills=["mappings-are-not-registered", "mappings-are-registered-as-they-are"])
 def test_is_registered(bk: BrokerSession) -> None:
     topic = mapped(bk)
-    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(_mapping_of(topic))
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(mapping_of(topic))
     told = {"bname": bk.broker_name, "currIdMap": {"2": 1, "4": 0}, "epoch": 7, "totalQueues": 5}
     heard >> Request(REGISTER, Including(told))
 
@@ -167,6 +88,17 @@ def test_pull_at_the_end_of_a_part_goes_on(bk: BrokerSession) -> None:
     topic = continued(bk)
     bk.pull(topic, 2, 2).next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 100)
     bk.pull(topic, 2, 102).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 102)
+
+
+@case(kills=["mapped-queues-begin-where-they-end"])
+def test_pull_behind_a_queue_of_one_part_finds_nothing(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    for body in (b"0", b"1"):
+        bk.send(topic, body, 4) >> Reply(SUCCESS)
+    bk.max_offset(topic, 4).offset.eventually() >> Reply(SUCCESS, 2)
+    for offset in (2, 3, 9_999):
+        bk.pull(topic, 4, offset).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 2)
+        bk.pull(topic, 4, offset).bounds >> Reply(ResponseCode.PULL_NOT_FOUND, (0, 2))
 
 
 @case(kills=["mapped-commits-are-of-the-last-part", "mapped-commits-are-as-they-are"])
@@ -226,3 +158,31 @@ def test_mapping_that_cannot_be_is_refused(bk: BrokerSession) -> None:
         ([item(bk, 0, end=5), item(bk, 1, 5, gen=1)], "The max logic offset does not increase monotonically"),
     ):
         put(bk, mapping(bk, topic, {3: items})) >> Reply(ERROR, remark=remark)
+
+
+@case(kills=["equal-epochs-change-leaders"])
+def test_equal_epoch_keeps_leaders(bk: BrokerSession) -> None:
+    topic = mapped(bk)
+    without = mapping(bk, topic, {4: [item(bk, 0)]})
+    put(bk, without) >> Reply(ERROR, remark="Cannot accept equal epoch with null data")
+    for leader in (item(bk, 0), item(bk, 1, gen=1), item(bk, 1, broker=bk.name("other"))):
+        other = mapping(bk, topic, {4: [item(bk, 0)], 2: [leader]})
+        put(bk, other) >> Reply(ERROR, remark="The new leader is different but epoch equal")
+    queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"hostedQueues": queues})}))
+    more = mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)], 3: [item(bk, 0)]})
+    put(bk, more) >> Reply(SUCCESS)
+    queues["3"] = [item(bk, 0)]
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"hostedQueues": queues})}))
+
+
+@case(kills=["times-are-of-the-first-part"], clock=True)
+def test_time_is_searched_in_all_parts(bk: BrokerSession) -> None:
+    topic = continued(bk)
+    bk.advance(10)
+    between = str(bk.broker_time())
+    bk.advance(10)
+    bk.send(topic, b"102", 2).offset >> Reply(SUCCESS, 102)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 103)
+    bk.offset_at(topic, 2, 1).offset >> Reply(SUCCESS, 0)
+    bk.offset_at(topic, 2, between).offset >> Reply(SUCCESS, 102)

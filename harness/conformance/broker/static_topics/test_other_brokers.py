@@ -1,0 +1,222 @@
+"""Chapter static-topics: mapped queues that were, or go on, on another Broker."""
+
+from typing import NamedTuple
+
+from harness.conformance import Including, Reply, Request, Silence, case
+from harness.conformance.broker.registrations import REGISTER, announcement_of, of_topic
+from harness.conformance.broker.static_topics.mappings import NOT_LEADER, item, mapping, mapping_of, put
+from harness.conformance.broker.tools import ERROR, SUCCESS
+from harness.session import BrokerSession, NameServerView, ReceivedExchange
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, ClusterInfo
+
+CLUSTER = RequestCode.GET_BROKER_CLUSTER_INFO
+PULL = RequestCode.PULL_MESSAGE
+COMMIT = RequestCode.UPDATE_CONSUMER_OFFSET
+COMMITTED = RequestCode.QUERY_CONSUMER_OFFSET
+LEAST = RequestCode.GET_MIN_OFFSET
+GREATEST = RequestCode.GET_MAX_OFFSET
+SEARCH = RequestCode.SEARCH_OFFSET_BY_TIMESTAMP
+EARLIEST = RequestCode.GET_EARLIEST_MSG_STORETIME
+NOT_FOUND = ResponseCode.PULL_NOT_FOUND
+OTHER = {"unused": "{nameserver2}"}
+"""A second NameServer of the harness is the other Broker."""
+FORWARDING = 3
+"""Protocol seconds for which another Broker is waited for: `forwardTimeout`."""
+BODY = "räumlich".encode() * 8_000
+"""More than 64 KiB. Nobody reads messages in it."""
+
+
+class Moved(NamedTuple):
+    """A topic whose queue 2 was in queues 3 and 1 of another Broker, from 0 and from 50 on, and goes on in
+    queue 0 of this Broker at 100.
+    """
+
+    topic: str
+    to: str
+    """The name of the other Broker."""
+    other: NameServerView
+
+
+def moved(bk: BrokerSession) -> Moved:
+    """When the Broker knows where the other one is."""
+    topic, to, other = bk.name("static"), bk.name("other"), bk.nameservers[1]
+    told = ClusterInfo({to: BrokerData(broker_addrs={0: other.address, 1: "192.0.2.1:1"}, broker_name=to)})
+    bk.nameserver.answers(CLUSTER, body=told.encode())
+    mark = bk.mark()
+    items = [item(bk, 3, broker=to, end=4), item(bk, 1, 50, gen=1, broker=to), item(bk, 0, 100, gen=2)]
+    put(bk, mapping(bk, topic, {2: items})) >> Reply(SUCCESS)
+    asked = bk.nameserver.next(CLUSTER, since=mark, within=15 + bk.jitter) >> Request(CLUSTER)
+    bk.nameserver.next(CLUSTER, since=asked, within=10 + bk.jitter) >> Request(CLUSTER)
+    return Moved(topic, to, other)
+
+
+def bounds(following: int, low: int, high: int) -> dict[str, str | None]:
+    """What a Broker says of its queue in the answer to a pull."""
+    return {
+        "suggestWhichBrokerId": "0",
+        "nextBeginOffset": str(following),
+        "minOffset": str(low),
+        "maxOffset": str(high),
+    }
+
+
+def heard(one: Moved, code: int, within: float | None = None) -> ReceivedExchange:
+    """The next request about the topic that the other Broker gets."""
+    return one.other.next(code, within=within, where=of_topic(one.topic))
+
+
+def forwarded(one: Moved, queue: int, **more: str) -> object:
+    """The ext fields of a request as the other Broker gets it."""
+    return Including({"topic": one.topic, "bname": one.to, "lo": "false", "queueId": str(queue), **more})
+
+
+@case(
+    kills=["other-brokers-are-not-pulled-from", "other-brokers-hear-mapped-offsets"], clock=True, setup=OTHER
+)
+def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(PULL, ext=bounds(4, 1, 5), body=BODY)
+    told = {"nextBeginOffset": "54", "minOffset": "51", "maxOffset": "100", "offsetDelta": "50"}
+    bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51) >> Reply(
+        SUCCESS, ext=Including(told), body=BODY
+    )
+    sent = forwarded(one, 1, queueOffset="2", maxMsgNums="32", sysFlag="4")
+    heard(one, PULL) >> Request(PULL, ext=sent)
+    told = {"nextBeginOffset": "4", "minOffset": "1", "maxOffset": "100", "offsetDelta": "0"}
+    bk.pull(one.topic, 2, 3) >> Reply(SUCCESS, ext=Including(told), body=BODY)
+    heard(one, PULL) >> Request(PULL, ext=forwarded(one, 3, queueOffset="3", maxMsgNums="4"))
+
+
+@case(kills=["queues-of-other-brokers-end"], clock=True, setup=OTHER)
+def test_pull_at_the_end_on_another_broker_goes_on(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(PULL, NOT_FOUND, ext=bounds(4, 0, 4))
+    for offset, begin in ((4, 50), (54, 100)):
+        pull = bk.pull(one.topic, 2, offset, suspend=60)
+        pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, begin)
+    bk.pull(one.topic, 2, 100).next_offset >> Reply(NOT_FOUND, 100)
+
+
+@case(kills=["failures-of-other-brokers-are-answers"], clock=True, setup=OTHER)
+def test_other_broker_that_fails_is_an_error(bk: BrokerSession) -> None:
+    one, group = moved(bk), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    for code in (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SYSTEM_ERROR):
+        for request in (PULL, LEAST, COMMIT, COMMITTED):
+            one.other.answers(request, code, remark="no")
+        bk.pull(one.topic, 2, 52) >> Reply(ERROR)
+        bk.min_offset(one.topic, 2) >> Reply(ERROR)
+        bk.committed(group, one.topic, 2) >> Reply(ERROR)
+        bk.commit_offset(group, one.topic, 2, 52) >> Reply(ERROR)
+    one.other.ignores(PULL)
+    pull = bk.pull(one.topic, 2, 52, on=bk.connect())
+    bk.advance(FORWARDING + bk.jitter)
+    pull >> Reply(ERROR)
+    unknown = bk.name("unknown")
+    items = [item(bk, 3, broker=unknown), item(bk, 0, 100, gen=3)]
+    put(bk, mapping(bk, one.topic, {4: items}, 8)) >> Reply(SUCCESS)
+    bk.pull(one.topic, 4, 1) >> Reply(ERROR)
+
+
+@case(kills=["other-brokers-hear-no-commits", "other-brokers-keep-mapped-offsets"], clock=True, setup=OTHER)
+def test_commits_go_to_the_broker_of_their_part(bk: BrokerSession) -> None:
+    one, group = moved(bk), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    one.other.answers(COMMIT)
+    bk.commit_offset(group, one.topic, 2, 52) >> Reply(SUCCESS)
+    sent = forwarded(one, 1, commitOffset="2", consumerGroup=group)
+    heard(one, COMMIT) >> Request(COMMIT, ext=sent)
+    bk.commit_offset(group, one.topic, 2, 101) >> Reply(SUCCESS)
+    bk.committed(group, one.topic, 0, ext={"lo": "false"}).offset >> Reply(SUCCESS, 1)
+    heard(one, COMMIT, 1) >> Silence()
+
+
+@case(
+    kills=["other-brokers-know-no-commits", "commits-on-other-brokers-are-as-they-are"],
+    clock=True,
+    setup=OTHER,
+)
+def test_committed_offsets_are_asked_of_other_brokers(bk: BrokerSession) -> None:
+    one, group = moved(bk), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    one.other.answers(COMMITTED, ext={"offset": "3"})
+    bk.committed(group, one.topic, 2).offset >> Reply(SUCCESS, 53)
+    sent = forwarded(one, 1, consumerGroup=group, setZeroIfNotFound="false")
+    heard(one, COMMITTED) >> Request(COMMITTED, ext=sent)
+    one.other.answers(COMMITTED, ResponseCode.QUERY_NOT_FOUND)
+    bk.committed(group, one.topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
+    for queue in (1, 3):
+        heard(one, COMMITTED) >> Request(COMMITTED, ext=forwarded(one, queue))
+    bk.commit_offset(group, one.topic, 2, 101) >> Reply(SUCCESS)
+    bk.committed(group, one.topic, 2).offset >> Reply(SUCCESS, 101)
+    heard(one, COMMITTED, 1) >> Silence()
+
+
+@case(kills=["least-offsets-are-of-the-last-part"], clock=True, setup=OTHER)
+def test_least_offset_is_that_of_the_first_part(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(LEAST, ext={"offset": "2"})
+    bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, 2)
+    heard(one, LEAST) >> Request(LEAST, ext=forwarded(one, 3))
+
+
+@case(kills=["earliest-times-are-of-the-mapped-number"], clock=True, setup=OTHER)
+def test_earliest_time_is_that_of_the_first_part(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(EARLIEST, ext={"timestamp": "1700000000123"})
+    bk.earliest_time(one.topic, 2) >> Reply(SUCCESS, ext={"timestamp": "1700000000123"})
+    heard(one, EARLIEST) >> Request(EARLIEST, ext=forwarded(one, 3))
+
+
+@case(kills=["other-brokers-are-not-searched"], clock=True, setup=OTHER)
+def test_time_is_searched_on_other_brokers(bk: BrokerSession) -> None:
+    one = moved(bk)
+    bk.send(one.topic, b"100", 2).offset >> Reply(SUCCESS, 100)
+    bk.max_offset(one.topic, 2).offset.eventually() >> Reply(SUCCESS, 101)
+    one.other.answers(GREATEST, ext={"offset": "5"})
+    one.other.answers(SEARCH, ext={"offset": "3"})
+    bk.offset_at(one.topic, 2, 1700000000456).offset >> Reply(SUCCESS, 3)
+    heard(one, SEARCH) >> Request(SEARCH, ext=forwarded(one, 3, timestamp="1700000000456"))
+
+
+@case(kills=["leaders-without-an-offset-take-nothing", "offsets-of-leaders-stay-unknown"])
+def test_new_leader_takes_messages_before_its_offset_is_known(bk: BrokerSession) -> None:
+    topic, to = bk.name("static"), bk.name("other")
+    old = item(bk, 3, broker=to)
+    put(bk, mapping(bk, topic, {2: [old, item(bk, 1, -1, gen=1)]})) >> Reply(SUCCESS)
+    bk.send(topic, b"early", 2) >> Reply(SUCCESS, ext=Including({"queueId": "2", "queueOffset": "-1"}))
+    put(bk, mapping(bk, topic, {2: [old, item(bk, 1, 100, gen=1)]})) >> Reply(SUCCESS)
+    bk.send(topic, b"late", 2).offset >> Reply(SUCCESS, 101)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 102)
+    bk.pull(topic, 2, 100).bodies.eventually() >> Reply(SUCCESS, [b"early", b"late"])
+
+
+@case(kills=["old-leaders-go-on", "old-leaders-lose-their-messages"])
+def test_old_leader_refuses_and_keeps_what_it_has(bk: BrokerSession) -> None:
+    topic, to = bk.name("static"), bk.name("other")
+    put(bk, mapping(bk, topic, {2: [item(bk, 1)], 4: [item(bk, 0)]})) >> Reply(SUCCESS)
+    for body in (b"0", b"1"):
+        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    items = [item(bk, 1), item(bk, 3, -1, gen=1, broker=to)]
+    put(bk, mapping(bk, topic, {2: items, 4: [item(bk, 0)]}, 8)) >> Reply(SUCCESS)
+    for epoch, led in ((7, {"2": 1, "4": 0}), (8, {"4": 0})):
+        heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(mapping_of(topic))
+        heard >> Request(REGISTER, Including({"currIdMap": led, "epoch": epoch}))
+    bk.send(topic, b"lost", 2) >> Reply(NOT_LEADER)
+    bk.max_offset(topic, 2) >> Reply(NOT_LEADER)
+    bk.pull(topic, 2) >> Reply(NOT_LEADER)
+    own = {"lo": "false"}
+    bk.pull(topic, 1, ext=own).bodies.eventually() >> Reply(SUCCESS, [b"0", b"1"])
+    bk.max_offset(topic, 1, ext=own).offset >> Reply(SUCCESS, 2)
+
+
+@case(kills=["held-pulls-keep-their-queue"], clock=True)
+def test_held_pull_is_refused_when_its_queue_goes(bk: BrokerSession) -> None:
+    topic, to = bk.name("static"), bk.name("other")
+    put(bk, mapping(bk, topic, {2: [item(bk, 1)]})) >> Reply(SUCCESS)
+    pull = bk.pull(topic, 2, suspend=10, on=bk.connect())
+    items = [item(bk, 1), item(bk, 3, -1, gen=1, broker=to)]
+    put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
+    bk.advance(15 + bk.jitter)
+    pull >> Reply(NOT_LEADER)
