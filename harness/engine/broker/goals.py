@@ -8,6 +8,8 @@ from __future__ import annotations
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.coverage import Coverage, Goal
 from harness.program.broker import steps as bk
+from harness.program.broker.filter_steps import Pop
+from harness.program.broker.filters import Unreadable
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
@@ -15,6 +17,11 @@ from harness.program.steps import AnyStep
 def _count(state: ProgramState, step: AnyStep) -> int:
     """About how many messages the queue of a step has."""
     return state.stored.get((getattr(step, "topic", ""), getattr(step, "queue", -9)), 0)
+
+
+def _brings_a_filter(state: ProgramState, step: bk.Pull) -> bool:
+    """Whether a pull brings a filter where filters are carried out, and there are messages."""
+    return step.filter is not None and bool(state.allowed.get("filters")) and _count(state, step) > 0
 
 
 GOALS: tuple[Goal, ...] = (
@@ -58,6 +65,29 @@ GOALS: tuple[Goal, ...] = (
     Goal("pull-with-tags", "a pull that wants some tags", (bk.Pull,), lambda _, s: bool(s.tags)),
     Goal("pull-by-heartbeat", "a pull by what a heartbeat said", (bk.Pull,), lambda _, s: not s.subscribes),
     Goal("pull-that-commits", "a pull commits an offset", (bk.Pull,), lambda _, s: s.commit is not None),
+    Goal("pull-with-a-filter", "a pull brings a filter", (bk.Pull,), _brings_a_filter, ("restart",)),
+    Goal(
+        "unreadable-filter",
+        "a pull brings a filter that cannot be compiled",
+        (bk.Pull,),
+        lambda p, s: _brings_a_filter(p, s) and isinstance(s.filter, Unreadable),
+        ("restart",),
+    ),
+    Goal(
+        "filter-that-is-off",
+        "a pull brings a filter where filters are off",
+        (bk.Pull,),
+        lambda p, s: s.filter is not None and p.allowed.get("filters") is False,
+        ("restart",),
+    ),
+    Goal(
+        "group-says-a-filter",
+        "a group says a filter",
+        (bk.Beat,),
+        lambda _, s: s.filter is not None,
+        ("restart",),
+    ),
+    Goal("pop-with-a-filter", "a pop brings a filter", (Pop,), lambda _, s: s.filter is not None, ("pops",)),
     Goal(
         "pull-of-retries", "what was sent back is pulled", (bk.Pull,), lambda p, s: s.topic[7:] in p.returned
     ),

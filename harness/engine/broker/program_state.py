@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from harness.catalogue import Feature, profile_named
 from harness.program.broker import steps as bk
+from harness.program.broker.filter_steps import Allow, Pop
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.ledger import DELAYS
@@ -50,6 +51,12 @@ class ProgramState:
         self.is_slave = False
         self.is_unforced = False
         """Whether it ever was told to ask its NameServers before it registers."""
+        self.allowed: dict[str, bool] = {}
+        """What the Broker was told to allow or not to allow, since it was started."""
+        self.was_told = False
+        """Whether it ever was told such a thing."""
+        self.pops = 0
+        """How many pops there were."""
         self.switched = False
         """Whether it ever was one, which it may be until a change of role."""
 
@@ -79,6 +86,11 @@ class ProgramState:
                 self.now += step.seconds
             case bk.Force():
                 self.is_unforced = self.is_unforced or not step.force
+            case Allow():
+                self.allowed[step.what] = step.allowed
+                self.was_told = True
+            case Pop():
+                self.pops += 1
             case bk.Switch():
                 self.is_slave = step.role == "slave"
                 self.switched = True
@@ -90,6 +102,7 @@ class ProgramState:
                 pass
             case Restart():
                 self.restarts += 1
+                self.allowed.clear()
                 self.beats.clear()
                 self.locks.clear()
             case bk.MakeTopic():

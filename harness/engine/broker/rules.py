@@ -6,6 +6,7 @@ from typing import Final
 
 from harness.engine.broker.strategies import (
     consumers,
+    filters,
     groups,
     holding,
     nameservers,
@@ -35,6 +36,12 @@ RULES: Final = (
     Rule(holding.waits_for_a_tag),
     Rule(holding.waits_for_what_is_late),
     Rule(holding.commits_while_it_waits),
+    Rule(filters.filters_a_queue, ours=True),
+    Rule(filters.filters_for_a_group, ours=True),
+    Rule(filters.changes_the_filter_of_a_group, ours=True),
+    Rule(filters.waits_for_what_passes, ours=True),
+    Rule(filters.refuses_filters, ours=True),
+    Rule(filters.pops, needs="pops"),
     Rule(groups.joins),
     Rule(groups.gathers),
     Rule(groups.outlives_its_heartbeat),
