@@ -19,6 +19,7 @@ CHAPTERS = (
     "client",
     "data_version",
     "delay",
+    "filter",
     "lock",
     "messages",
     "offset",
