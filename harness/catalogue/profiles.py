@@ -34,6 +34,7 @@ Feature: TypeAlias = Literal[
     "proxy-protocol",  # a connection may begin with a PROXY preamble
     "queued-unregistration",  # an unregistration is answered before it is done
     "ranked-registration",  # a registration of a lower rank, or of one topic alone, is refused or ignored
+    "recalls",  # a Broker takes back messages that wait for their time (370)
     "refused-codes",  # an unknown request code is refused; without it, it is not answered
     "renewing-queries",  # QUERY_DATA_VERSION (322) renews the lease whatever it says, without a body too
     "safe-scan",  # the search for leases that have run out survives Brokers that come and go meanwhile

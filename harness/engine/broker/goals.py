@@ -8,8 +8,8 @@ from __future__ import annotations
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.coverage import Coverage, Goal
 from harness.program.broker import steps as bk
-from harness.program.broker.filter_steps import Pop
 from harness.program.broker.filters import Unreadable
+from harness.program.broker.optional_steps import Pop, Recall
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
@@ -48,6 +48,27 @@ GOALS: tuple[Goal, ...] = (
         (bk.Send,),
         lambda _, s: s.after > 0,
         ("delayed-messages",),
+    ),
+    Goal(
+        "recalled",
+        "a message is taken back that waits",
+        (Recall,),
+        lambda p, s: s.message in p.messages and bool(p.allowed.get("recalls")),
+        ("recalls", "restart"),
+    ),
+    Goal(
+        "recalled-twice",
+        "a message is taken back again",
+        (Recall,),
+        lambda p, s: s.message in p.recalled,
+        ("recalls", "restart"),
+    ),
+    Goal(
+        "recall-that-is-off",
+        "a message is to be taken back where that is not allowed",
+        (Recall,),
+        lambda p, _: p.allowed.get("recalls") is False,
+        ("recalls", "restart"),
     ),
     Goal("delay-over", "time passes until a delay is over", (Time,), lambda p, s: s.seconds in _ends(p, s)),
     Goal("immune", "a half message asks for immunity", (bk.Send,), lambda _, s: s.half and s.immune > 0),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from harness.catalogue import Feature, profile_named
 from harness.program.broker import steps as bk
-from harness.program.broker.filter_steps import Allow, Pop
+from harness.program.broker.optional_steps import Allow, Allowing, Pop, Recall
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.ledger import DELAYS
@@ -51,10 +51,12 @@ class ProgramState:
         self.is_slave = False
         self.is_unforced = False
         """Whether it ever was told to ask its NameServers before it registers."""
-        self.allowed: dict[str, bool] = {}
+        self.allowed: dict[Allowing, bool] = {}
         """What the Broker was told to allow or not to allow, since it was started."""
-        self.was_told = False
-        """Whether it ever was told such a thing."""
+        self.told: set[Allowing] = set()
+        """What it ever was told about."""
+        self.recalled: set[str] = set()
+        """Messages that were taken back, or were to be."""
         self.pops = 0
         """How many pops there were."""
         self.switched = False
@@ -88,7 +90,9 @@ class ProgramState:
                 self.is_unforced = self.is_unforced or not step.force
             case Allow():
                 self.allowed[step.what] = step.allowed
-                self.was_told = True
+                self.told.add(step.what)
+            case Recall():
+                self.recalled.add(step.message)
             case Pop():
                 self.pops += 1
             case bk.Switch():

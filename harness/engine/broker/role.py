@@ -15,8 +15,8 @@ from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
 from harness.engine.role import Role
 from harness.findings.deviations import Deviations
-from harness.program.broker.filter_steps import Allow
 from harness.program.broker.filters import Unreadable
+from harness.program.broker.optional_steps import Allow
 from harness.program.broker.steps import DropTopic, End, Force, Pull, Switch
 from harness.program.names import Names
 from harness.program.steps import AnyStep
@@ -88,16 +88,14 @@ class _Broker:
         return look(state, moment=moment)
 
     def tidy(self, executor: Executor, state: ProgramState) -> bool:
-        """Makes the Broker what it was: a master that registers unasked and allows no filters, without the
+        """Makes the Broker what it was: a master that registers unasked and allows nothing more, without the
         topics of a program.
         """
         executor.finish()
-        changed = (
-            (state.switched, Switch(conn="tidy")),
-            (state.is_unforced, Force(conn="tidy")),
-            (state.was_told, Allow(conn="tidy", allowed=False)),
-        )
-        for step in (step for is_changed, step in changed if is_changed):
+        steps: list[AnyStep] = [Switch(conn="tidy")] if state.switched else []
+        steps += [Force(conn="tidy")] if state.is_unforced else []
+        steps += [Allow(conn="tidy", what=what, allowed=False) for what in sorted(state.told)]
+        for step in steps:
             outcomes = [one.outcome for one in executor.play(step)[-1:]]
             if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
                 return False

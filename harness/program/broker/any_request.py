@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.program.broker import steps as bk
-from harness.program.broker.filter_steps import Allow, Check, Pop
+from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 
 AnyRequest = (
     bk.MakeTopic
@@ -31,4 +31,5 @@ AnyRequest = (
     | Allow
     | Check
     | Pop
+    | Recall
 )

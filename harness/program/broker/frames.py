@@ -12,8 +12,8 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from harness.program.broker.any_request import AnyRequest
-from harness.program.broker.filter_steps import Allow, Check, Pop
 from harness.program.broker.filters import Filter, text_of
+from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.broker.steps import (
     Back,
     Beat,
@@ -57,8 +57,10 @@ _ROLES = {
     "slave": {"brokerRole": "SLAVE", "brokerId": "1"},
 }
 """Settings of a Broker by its role."""
-_SETTINGS = {"filters": "enablePropertyFilter"}
+_SETTINGS = {"filters": "enablePropertyFilter", "recalls": "recallMessageEnable"}
 """Those that `Allow` changes."""
+_NO_HANDLE = "none"
+"""In place of a handle, where no answer has named one."""
 _HIDDEN = 3_600_000
 """ms for which messages that were popped are hidden."""
 _NEVER_LATE = 1 << 53
@@ -136,6 +138,9 @@ def learnt_of_a_question(question: Command, names: Names) -> None:
 
 def _learnt_of_a_send(step: Send, ext: dict[str, str | None], names: Names) -> None:
     first = int(ext.get("queueOffset") or 0)
+    handle = ext.get("recallHandle")
+    if handle is not None:
+        names.handles[step.message] = handle
     for number, text in enumerate((ext.get("msgId") or "").split(",")[: len(step.messages)]):
         names.places[step.messages[number]] = Place(int(text[-16:], 16), first + number)
 
@@ -207,6 +212,12 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
             return RequestCode.VIEW_MESSAGE_BY_ID, {"offset": names.places.get(step.message, NOWHERE).log}
         case Pop():
             return RequestCode.POP_MESSAGE, _pop(step, names)
+        case Recall():
+            return RequestCode.RECALL_MESSAGE, {
+                "producerGroup": names.name(step.group),
+                "topic": names.name(step.topic),
+                "recallHandle": names.handles.get(step.message, _NO_HANDLE),
+            }
     code = step.code if isinstance(step, Bound) else step.codes[0]
     return code, dict(ext_of(step, names))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from math import inf
 
-from harness.program.broker.filter_steps import Allow
+from harness.program.broker.optional_steps import Allow
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.regular_register import RegularRegister
 from harness.wire import Command

@@ -120,6 +120,15 @@ _ALL = (
     Invariant("delayed-answer-names-its-queue", "bk.delay.reply-names-its-own-queue"),
     Invariant("timed-is-not-early", "bk.delay.time-is-waited-for"),
     Invariant("timed-is-delivered", "bk.delay.time-is-kept"),
+    # Recalls.
+    Invariant("recall-is-taken", "bk.recall.recalled-message-is-not-delivered"),
+    Invariant("recall-says-what", "bk.recall.recalled-message-is-not-delivered"),
+    Invariant("recalled-is-not-delivered", "bk.recall.recalled-message-is-not-delivered"),
+    Invariant("recalled-stays-so", "bk.recall.recall-survives-a-restart"),
+    Invariant("recall-is-refused-where-it-is-off", "bk.recall.refused-by-default"),
+    Invariant("handle-that-is-none-is-refused", "bk.recall.handle-that-is-none-is-refused"),
+    Invariant("handle-that-does-not-fit-is-refused", "bk.recall.handle-that-does-not-fit-is-refused"),
+    Invariant("recall-of-no-topic-is-refused", "bk.recall.unknown-topic-is-refused"),
     # What is sent back.
     Invariant("sent-back-is-taken", "bk.retry.comes-back-after-its-level"),
     Invariant("retried-is-not-early", "bk.retry.not-before-its-level"),

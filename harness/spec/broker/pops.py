@@ -1,7 +1,7 @@
 """What a pop may give: messages of a queue behind those that its group was given, which stay hidden (5.x).
 
 - What a filter does not let pass counts as consumed.
-- A Broker that was started again may stop where a file of its queue ends.
+- A Broker may stop before the end of a queue, but not before it has looked at a message.
 - A group of which something is not known for certain is not judged in that queue: where a pop was not
   answered, the topic was deleted, or the Broker was ended or is a slave.
 
@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import msgspec
 
-from harness.program.broker.filter_steps import Pop
 from harness.program.broker.filters import Unreadable
+from harness.program.broker.optional_steps import Pop
 from harness.spec.broker.entries import Queue
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
@@ -111,7 +111,7 @@ class Pops:
         again = [one for one in offsets if one < taken.least]
         if again or len(set(offsets)) < len(offsets):
             raise InvariantError("popped-is-given-once", f"offsets from {taken.least} on", f"{offsets}")
-        is_all = len(offsets) < step.most and queue.ended is None
+        is_all = not offsets and step.filter is None
         for offset, entry in sorted(queue.at.items()):
             is_passed = offset < max(offsets, default=-1) or is_all
             must = offset >= taken.most and entry.latest <= moment and wanted.has(entry)

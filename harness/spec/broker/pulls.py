@@ -12,7 +12,7 @@ from harness.program.broker.steps import Pull
 from harness.spec.broker.entries import Entry, Queue
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.spec.broker.shown import DEMOTED, MISSING, Shown
+from harness.spec.broker.shown import DEMOTED, MISSING, RECALLED, Shown
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import messages_of, number_of
 from harness.wire import Command
@@ -162,6 +162,8 @@ class Pulls:
             return
         if offset < lowest:
             self._lost(queue, offset, begin, f"the greatest offset {offset}")
+        if offset > highest and any(one.recalled for one in queue.entries):
+            raise InvariantError(RECALLED, f"at most {highest}: a message was recalled", str(offset))
         if offset > highest and any(one.earliest == inf for one in queue.entries):
             raise InvariantError(DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
         raise InvariantError("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))
@@ -200,11 +202,7 @@ class Pulls:
         wanted: Wanted | None,
         answer: Command,
     ) -> None:
-        """Whether all is there between the offset that was asked for and the one to go on from.
-
-        Where a filter passes less than was asked for, nothing more may be there behind that, either. A Broker
-        that was started again may stop where a file of its queue ends.
-        """
+        """Whether all is there between the offset that was asked for and the one to go on from."""
         shown = {one.queue_offset for one in messages_of(answer)}
         moment = begin - self._ledger.lag
         for offset in range(max(0, step.offset), next_offset):
@@ -219,11 +217,6 @@ class Pulls:
                     f"all messages from {step.offset} to {next_offset - 1}",
                     f"those at {sorted(shown)}",
                 )
-        if wanted is None or wanted.filter is None or len(shown) >= step.most or queue.ended is not None:
-            return
-        for offset, entry in queue.at.items():
-            if offset >= next_offset and entry.latest <= moment and wanted.has(entry):
-                self._missed(queue, entry, wanted, moment, f"messages at {sorted(shown)}, next {next_offset}")
 
     def _none(
         self,

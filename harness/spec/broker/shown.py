@@ -35,6 +35,7 @@ _TWICE: dict[Origin, str] = {
     "timer": "delayed-is-delivered-once",
     "commit": "commit-delivers-once",
 }
+RECALLED = "recalled-is-not-delivered"
 DEMOTED = "demoted-delivers-no-delay"
 
 
@@ -88,6 +89,8 @@ class Shown:
             return None
         what = f"{self._ledger.names.name(symbol)} at {shown.queue_offset}"
         if free:
+            if free[0].recalled:
+                raise InvariantError(RECALLED, "nothing: it was recalled", what)
             if free[0].earliest == inf:
                 raise InvariantError(DEMOTED, "nothing: the Broker is a slave", what)
             early = free[0].earliest - end

@@ -15,8 +15,8 @@ from math import inf
 
 from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
-from harness.program.broker.filter_steps import Allow, Check, Pop
 from harness.program.broker.filters import Unreadable
+from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.names import Names
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
@@ -29,6 +29,7 @@ from harness.spec.broker.nameservers import NameServers
 from harness.spec.broker.online import Online
 from harness.spec.broker.pops import Pops
 from harness.spec.broker.pulls import Pulls
+from harness.spec.broker.recalls import Recalls
 from harness.spec.broker.searches import Searches
 from harness.spec.broker.shown import Shown
 from harness.spec.broker.transactions import Transactions
@@ -58,6 +59,7 @@ class BrokerTracker:
         self._pulls = Pulls(self._ledger, shown)
         self._pops = Pops(self._ledger, shown)
         self._allowed = Allowed()
+        self._recalls = Recalls(self._ledger, self._allowed)
         self._searches = Searches(self._ledger, self._pulls, wholeness)
         self._groups = Groups(self._ledger)
         self._transactions = Transactions(self._ledger, wholeness)
@@ -255,6 +257,8 @@ class BrokerTracker:
                 self._groups.pulled(step, begin, end, answer)
             case Pop() if answer is None:
                 self._pops.unanswered(step)
+            case Recall():
+                self._recalls.recalled(step, begin, end, answer)
 
     def _answered(self, step: Request, number: int, begin: float, end: float, answer: Command) -> None:
         self._changed(step, number, begin, end, answer)

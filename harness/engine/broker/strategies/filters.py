@@ -11,8 +11,8 @@ from harness.engine.broker.strategies.choices import GROUPS, MOST, any_queue, an
 from harness.engine.broker.strategies.expressions import any_filter, odd_filter
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.program.broker import steps as bk
-from harness.program.broker.filter_steps import Allow, Check, Pop
 from harness.program.broker.filters import Compare, Filter, Unreadable
+from harness.program.broker.optional_steps import Allow, Check, Pop
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
