@@ -81,11 +81,24 @@ class Either(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="either
     right: Filter = Compare()
 
 
+class Alone(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="alone"):
+    """A property in the place of a condition."""
+
+    name: str = "a"
+
+
+class Empty(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="empty"):
+    """No text: a group that says it has no filter of that version."""
+
+
 class Unreadable(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="unreadable"):
     """A text that no Broker can compile."""
 
+    text: str = "a = = 1"
 
-Filter: TypeAlias = Compare | Pair | Between | OneOf | Missing | HasText | Not | Both | Either | Unreadable
+
+_Simple: TypeAlias = Compare | Pair | Between | OneOf | Missing | HasText | Alone
+Filter: TypeAlias = _Simple | Not | Both | Either | Empty | Unreadable
 
 
 def text_of(one: Filter) -> str:
@@ -107,8 +120,12 @@ def text_of(one: Filter) -> str:
             return f"NOT ({text_of(one.of)})"
         case Both() | Either():
             return f"{_side(one, one.left)} {one.word} {_side(one, one.right)}"
+        case Alone():
+            return one.name
+        case Empty():
+            return ""
         case Unreadable():
-            return "a = = 1"
+            return one.text
 
 
 def _side(whole: Both | Either, side: Filter) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from harness.program.broker.filters import (
+    Alone,
     Between,
     Both,
     Compare,
@@ -66,6 +67,8 @@ def _value(one: Filter, properties: Mapping[str, str]) -> bool | None:
             return is_inside is not one.denied
         case OneOf():
             return (found in one.texts) is not one.denied
+        case Alone():
+            return False
     return None
 
 

@@ -1,7 +1,7 @@
 """Filters by SQL92 that groups have said in heartbeats.
 
 - The filter of a group for a topic is replaced by one of a later version only. One that cannot be compiled
-  takes the one before it away; the same one takes the later version.
+  takes the one before it away; the same one takes the later version; an empty one is none.
 - It outlives its group and the subscription, for longer than programs last (`filterDataCleanTimeSpan`).
 - A kill may lose what was not written down yet.
 
@@ -15,7 +15,7 @@ from math import inf
 import msgspec
 
 from harness.program.broker import steps as bk
-from harness.program.broker.filters import Filter, Unreadable
+from harness.program.broker.filters import Empty, Filter, Unreadable
 from harness.wire import Command
 
 _UNWRITTEN = 25.0
@@ -45,7 +45,7 @@ class GroupFilters:
 
     def beat(self, step: bk.Beat, end: float, answer: Command | None) -> None:
         """34."""
-        if step.filter is None:
+        if step.filter is None or isinstance(step.filter, Empty):
             return
         for group in step.groups:
             for topic in step.topics:

@@ -9,12 +9,22 @@ import pytest
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
 from harness.engine.broker.strategies.choices import SAID
-from harness.engine.broker.strategies.expressions import any_filter
+from harness.engine.broker.strategies.expressions import UNREADABLE, any_filter
 from harness.engine.context import TargetContext
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.stateful import StatefulExperiment
 from harness.program.broker import steps as bk
-from harness.program.broker.filters import Both, Compare, Either, Missing, Not, Pair, Unreadable, text_of
+from harness.program.broker.filters import (
+    Both,
+    Compare,
+    Either,
+    Empty,
+    Missing,
+    Not,
+    Pair,
+    Unreadable,
+    text_of,
+)
 from harness.program.broker.optional_steps import Allow, Check, Pop
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep, decode_step, encode_step
@@ -57,9 +67,10 @@ def test_what_passes_is_what_the_reference_lets_pass(profile: str) -> None:
     assert 2000 < passed < 16000, "some pass and some do not"
 
 
-def test_a_filter_that_cannot_be_compiled() -> None:
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_a_filter_that_cannot_be_compiled(text: str) -> None:
     with pytest.raises(NoExpressionError):
-        compiled(text_of(Unreadable()), v5=True)
+        compiled(text_of(Unreadable(text)), v5=True)
 
 
 def test_text_has_parentheses_only_where_they_are_needed() -> None:
@@ -120,6 +131,15 @@ def test_a_group_without_a_filter_that_counts_is_refused(profile: str) -> None:
     program: list[AnyStep] = [*SENDS, beat(A5, 3), beat(Unreadable(), 4), PULL]
     assert broken(program, "unreadable-filters-leave-the-old", profile) == [
         "bk.filter.unreadable-filter-takes-the-old-one-away"
+    ]
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_pull_may_not_ask_for_a_later_filter_than_there_is(profile: str) -> None:
+    later = bk.Pull(subscribes=False, version=6)
+    program: list[AnyStep] = [*SENDS, beat(A5, 5), beat(Empty(), 6), later]
+    assert broken(program, "versions-of-filters-are-not-compared", profile) == [
+        "bk.filter.filter-that-is-too-old-is-refused"
     ]
 
 

@@ -29,6 +29,7 @@ SAID: tuple[tuple[tuple[str, str], ...], ...] = (
     (("a", "true"), ("b", "true")),
     (("a", "5"), ("b", "10")),
     (("a", "2.5"), ("A", "1")),
+    (("a", "it's"),),
 )
 """Properties of messages. What is compared with a number and is none fails."""
 MOST = 32

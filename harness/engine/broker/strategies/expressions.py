@@ -7,6 +7,7 @@ from typing import Literal
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.program.broker.filters import (
+    Alone,
     Between,
     Both,
     Compare,
@@ -24,7 +25,8 @@ from harness.program.broker.filters import (
 _NAMES = ("a", "b")
 _SIGNS: tuple[Sign, ...] = ("=", "<>", ">", "<", ">=", "<=")
 _NUMBERS = (1, 5, 2.5, -3, 10, 2147483648)
-_TEXTS = ("5", "Grün", "x", "grün", "1")
+_TEXTS = ("5", "Grün", "x", "grün", "it's")
+UNREADABLE = ("a = = 1", "a > 'x'", "a IN (1)", "a = 1 OR", "5", "a BETWEEN 5 AND 1", "a = NULL")
 _DEPTH = 2
 
 
@@ -41,12 +43,12 @@ def any_filter(pick: Pick, state: ProgramState, depth: int = _DEPTH) -> Filter:
 
 def odd_filter(pick: Pick, state: ProgramState) -> Filter:
     """Any filter, rarely one that cannot be compiled."""
-    return Unreadable() if pick.once_in(8) else any_filter(pick, state)
+    return Unreadable(pick.one(UNREADABLE)) if pick.once_in(8) else any_filter(pick, state)
 
 
 def _simple(pick: Pick, state: ProgramState) -> Filter:
     name, denied = pick.one(_NAMES), pick.once_in(3)
-    how = pick.below(8 if state.has("text-filters") else 7)
+    how = pick.below(9 if state.has("text-filters") else 8)
     if how == 0:
         return Compare(name, pick.one(_SIGNS), pick.one(_NUMBERS))
     if how == 1:
@@ -62,5 +64,7 @@ def _simple(pick: Pick, state: ProgramState) -> Filter:
         return Pair("a", pick.one(_SIGNS), "b")
     if how == 6:
         return Compare(name, pick.one(_SIGNS[:2]), pick.below(2) == 0)
+    if how == 7:
+        return Alone(name)
     words: tuple[Literal["CONTAINS", "STARTSWITH", "ENDSWITH"], ...] = ("CONTAINS", "STARTSWITH", "ENDSWITH")
     return HasText(name, pick.one(words), pick.one(("r", "G", "5", "n")), denied)

@@ -11,7 +11,7 @@ from harness.engine.broker.strategies.choices import GROUPS, MOST, any_queue, an
 from harness.engine.broker.strategies.expressions import any_filter, odd_filter
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.program.broker import steps as bk
-from harness.program.broker.filters import Compare, Filter, Unreadable
+from harness.program.broker.filters import Compare, Empty, Filter, Unreadable
 from harness.program.broker.optional_steps import Allow, Check, Pop
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
@@ -51,9 +51,9 @@ def filters_a_queue(pick: Pick, state: ProgramState) -> Steps:
 
 
 def _says(group: str, topic: str, one: Filter, version: int, client: str = "c0") -> list[AnyStep]:
-    """A member says what its group wants of a topic, and has it checked before."""
+    """A member says what its group wants of a topic, and of another one, and has it checked before."""
     beat = bk.Beat(
-        client=client, conn=f"k{client}", groups=(group,), topics=(topic,), filter=one, version=version
+        client=client, conn=f"k{client}", groups=(group,), topics=("T9", topic), filter=one, version=version
     )
     return [Check(conn=beat.conn, filter=one), beat]
 
@@ -70,16 +70,17 @@ def filters_for_a_group(pick: Pick, state: ProgramState) -> Steps:
 
 
 def changes_the_filter_of_a_group(pick: Pick, state: ProgramState) -> Steps:
-    """A group says another filter, of a version that counts or not; sometimes it was away, or the Broker is
-    started again meanwhile.
+    """A group says another filter, or the same, or none, of a version that counts or not; sometimes it was
+    away, or the Broker is started again meanwhile.
     """
     send, *_ = sends = _messages(pick, state, 2)
     topic, group, version = send.topic, pick.one((*GROUPS, "g4")), pick.one((2, 3, 5))
     later = max(1, version + pick.one((1, 0, -1)))
-    first, second = any_filter(pick, state), odd_filter(pick, state)
+    first = any_filter(pick, state)
+    second = pick.one((odd_filter(pick, state), odd_filter(pick, state), first, Empty()))
     pull = bk.Pull(group=group, topic=topic, queue=send.queue, subscribes=False, version=1)
     steps = [*_are_on(state), *sends, *_says(group, topic, first, version), pull]
-    how = pick.below(5)
+    how = pick.below(6)
     if how == 1:
         steps.append(bk.Leave(client="c0", conn="kc0", group=group))
     if how == 2:
@@ -89,9 +90,10 @@ def changes_the_filter_of_a_group(pick: Pick, state: ProgramState) -> Steps:
         steps += [Restart(how=pick.one(_ENDINGS)), Allow()]
     if how == 4:
         steps += [Time(seconds=30), Restart(how=pick.one(_ENDINGS)), Allow()]
-    steps += [*_says(group, topic, second, later), pull]
-    if pick.once_in(3):
-        steps.append(msgspec.structs.replace(pull, version=later))
+    steps += [*_says(group, topic, second, later), pull, msgspec.structs.replace(pull, version=later)]
+    if how == 5:
+        leave = bk.Leave(client="c0", conn="kc0", group=group)
+        steps += [leave, *_says(group, topic, any_filter(pick, state), max(1, later - 1)), pull]
     return tuple(steps)
 
 
