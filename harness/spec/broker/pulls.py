@@ -12,7 +12,7 @@ from harness.program.broker.steps import Pull
 from harness.spec.broker.entries import Entry, Queue
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.spec.broker.shown import DEMOTED, MISSING, RECALLED, Shown
+from harness.spec.broker.shown import DEMOTED, MISSING, Shown, recalled
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import messages_of, number_of
 from harness.wire import Command
@@ -163,7 +163,7 @@ class Pulls:
         if offset < lowest:
             self._lost(queue, offset, begin, f"the greatest offset {offset}")
         if offset > highest and any(one.recalled for one in queue.entries):
-            raise InvariantError(RECALLED, f"at most {highest}: a message was recalled", str(offset))
+            raise InvariantError(recalled(queue), f"at most {highest}: a message was recalled", str(offset))
         if offset > highest and any(one.earliest == inf for one in queue.entries):
             raise InvariantError(DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
         raise InvariantError("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))

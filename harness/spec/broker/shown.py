@@ -35,8 +35,12 @@ _TWICE: dict[Origin, str] = {
     "timer": "delayed-is-delivered-once",
     "commit": "commit-delivers-once",
 }
-RECALLED = "recalled-is-not-delivered"
 DEMOTED = "demoted-delivers-no-delay"
+
+
+def recalled(queue: Queue) -> str:
+    """What is broken by a message that was taken back and is there."""
+    return "recalled-is-not-delivered" if queue.ended is None else "recalled-stays-so"
 
 
 class Shown:
@@ -90,7 +94,7 @@ class Shown:
         what = f"{self._ledger.names.name(symbol)} at {shown.queue_offset}"
         if free:
             if free[0].recalled:
-                raise InvariantError(RECALLED, "nothing: it was recalled", what)
+                raise InvariantError(recalled(queue), "nothing: it was recalled", what)
             if free[0].earliest == inf:
                 raise InvariantError(DEMOTED, "nothing: the Broker is a slave", what)
             early = free[0].earliest - end

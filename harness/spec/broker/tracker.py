@@ -15,7 +15,7 @@ from math import inf
 
 from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
-from harness.program.broker.filters import Unreadable
+from harness.program.broker.filters import Empty, Unreadable
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.names import Names
 from harness.program.step import Close, Reconnect, Request, Restart, Time
@@ -302,7 +302,7 @@ class BrokerTracker:
 
     def _checked(self, step: Check, begin: float, end: float, answer: Command) -> None:
         """46."""
-        code = 23 if isinstance(step.filter, Unreadable) else 0
+        code = 23 if isinstance(step.filter, Unreadable | Empty) else 0
         if self._allowed.allows("filters", begin, end) and answer.code not in (code, 2):
             raise InvariantError("filter-can-be-checked", f"code {code}", f"{answer.code}, {answer.remark}")
 
