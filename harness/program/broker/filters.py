@@ -5,10 +5,12 @@ The text has parentheses only where they are needed: AND binds closer than OR.
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Literal, TypeAlias
 
 import msgspec
 
+_WORDS = re.compile(r"\b[A-Z]{2,}\b")
 Sign: TypeAlias = Literal["=", "<>", "<", "<=", ">", ">="]
 
 
@@ -87,6 +89,20 @@ class Alone(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="alone")
     name: str = "a"
 
 
+class DeniedName(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="denied-name"):
+    """NOT before a comparison without parentheses, which denies its property alone."""
+
+    name: str = "a"
+    value: bool | str = True
+
+
+class Spelled(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="spelled"):
+    """A filter whose words are in small letters, that has comments, or behind which something stands."""
+
+    how: Literal["small", "comments", "rest"] = "small"
+    of: Filter = Compare()
+
+
 class Empty(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="empty"):
     """No text: a group that says it has no filter of that version."""
 
@@ -97,8 +113,8 @@ class Unreadable(_Part, frozen=True, omit_defaults=True, tag_field="is", tag="un
     text: str = "a = = 1"
 
 
-_Simple: TypeAlias = Compare | Pair | Between | OneOf | Missing | HasText | Alone
-Filter: TypeAlias = _Simple | Not | Both | Either | Empty | Unreadable
+_Simple: TypeAlias = Compare | Pair | Between | OneOf | Missing | HasText | Alone | DeniedName
+Filter: TypeAlias = _Simple | Not | Both | Either | Spelled | Empty | Unreadable
 
 
 def text_of(one: Filter) -> str:
@@ -122,6 +138,10 @@ def text_of(one: Filter) -> str:
             return f"{_side(one, one.left)} {one.word} {_side(one, one.right)}"
         case Alone():
             return one.name
+        case DeniedName():
+            return f"NOT {one.name} = {_constant(one.value)}"
+        case Spelled():
+            return _spelled(one)
         case Empty():
             return ""
         case Unreadable():
@@ -132,6 +152,19 @@ def _side(whole: Both | Either, side: Filter) -> str:
     """A side of AND or OR: an OR below an AND has parentheses."""
     is_looser = isinstance(whole, Both) and isinstance(side, Either)
     return f"({text_of(side)})" if is_looser else text_of(side)
+
+
+def _spelled(one: Spelled) -> str:
+    text = text_of(one.of)
+    if one.how == "rest":
+        return f"{text} b = 1"
+    if one.how == "comments":
+        return f"/* b = 2 */\t{text} -- or not\n"
+    return "'".join(part if at % 2 else _WORDS.sub(_small, part) for at, part in enumerate(text.split("'")))
+
+
+def _small(word: re.Match[str]) -> str:
+    return word[0].lower()
 
 
 def _not(denied: bool) -> str:

@@ -16,6 +16,7 @@ from harness.program.broker.filters import (
     Between,
     Both,
     Compare,
+    DeniedName,
     Either,
     Filter,
     HasText,
@@ -24,6 +25,7 @@ from harness.program.broker.filters import (
     OneOf,
     Pair,
     Sign,
+    Spelled,
 )
 
 _SMALL = range(-(1 << 31), 1 << 31)
@@ -47,6 +49,8 @@ def _value(one: Filter, properties: Mapping[str, str]) -> bool | None:
     match one:
         case Both() | Either():
             return _joined(one, properties)
+        case Spelled():
+            return _value(one.of, properties)
         case Not():
             value = _value(one.of, properties)
             return None if value is None else not value
@@ -69,6 +73,8 @@ def _value(one: Filter, properties: Mapping[str, str]) -> bool | None:
             return (found in one.texts) is not one.denied
         case Alone():
             return False
+        case DeniedName():
+            return _denied_name(one)
     return None
 
 
@@ -82,6 +88,13 @@ def _joined(one: Both | Either, properties: Mapping[str, str]) -> bool | None:
     if right is decisive:
         return decisive
     return None if left is None or right is None else not decisive
+
+
+def _denied_name(one: DeniedName) -> bool:
+    """A property alone is false, so that NOT makes it true; and that compares with no text."""
+    if isinstance(one.value, str):
+        raise _FailedError
+    return one.value
 
 
 def _pair(one: Pair, properties: Mapping[str, str]) -> bool | None:

@@ -9,7 +9,7 @@ import pytest
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
 from harness.engine.broker.strategies.choices import SAID
-from harness.engine.broker.strategies.expressions import UNREADABLE, any_filter
+from harness.engine.broker.strategies.expressions import SPELLINGS, UNREADABLE, any_filter
 from harness.engine.context import TargetContext
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.stateful import StatefulExperiment
@@ -22,6 +22,7 @@ from harness.program.broker.filters import (
     Missing,
     Not,
     Pair,
+    Spelled,
     Unreadable,
     text_of,
 )
@@ -60,10 +61,11 @@ def test_what_passes_is_what_the_reference_lets_pass(profile: str) -> None:
     passed = 0
     for _ in range(2000):
         one = any_filter(pick, state)
-        selector = compiled(text_of(one), v5=profile == "5.3")
-        for said in SAID:
-            assert passes(one, dict(said)) is selector.wants(dict(said)), (text_of(one), said)
-            passed += passes(one, dict(said))
+        for spelled in (one, *(Spelled(how, one) for how in SPELLINGS)):
+            selector = compiled(text_of(spelled), v5=profile == "5.3")
+            for said in SAID:
+                assert passes(spelled, dict(said)) is selector.wants(dict(said)), (text_of(spelled), said)
+        passed += sum(passes(one, dict(said)) for said in SAID)
     assert 2000 < passed < 16000, "some pass and some do not"
 
 
@@ -76,6 +78,7 @@ def test_a_filter_that_cannot_be_compiled(text: str) -> None:
 def test_text_has_parentheses_only_where_they_are_needed() -> None:
     either = Either(Compare("a", "=", "it's"), Both(Missing("b"), Compare("b", "<", 2.5)))
     assert text_of(either) == "a = 'it''s' OR b IS NULL AND b < 2.5"
+    assert text_of(Spelled("small", either)) == "a = 'it''s' or b is null and b < 2.5"
     assert text_of(Both(either, Not(Pair()))) == f"({text_of(either)}) AND NOT (a = b)"
     assert decode_step(encode_step(bk.Pull(filter=either))) == bk.Pull(filter=either)
 

@@ -11,6 +11,7 @@ from harness.program.broker.filters import (
     Between,
     Both,
     Compare,
+    DeniedName,
     Either,
     Filter,
     HasText,
@@ -19,6 +20,7 @@ from harness.program.broker.filters import (
     OneOf,
     Pair,
     Sign,
+    Spelled,
     Unreadable,
 )
 
@@ -27,6 +29,8 @@ _SIGNS: tuple[Sign, ...] = ("=", "<>", ">", "<", ">=", "<=")
 _NUMBERS = (1, 5, 2.5, -3, 10, 2147483648)
 _TEXTS = ("5", "Grün", "x", "grün", "it's")
 UNREADABLE = ("a = = 1", "a > 'x'", "a IN (1)", "a = 1 OR", "5", "a BETWEEN 5 AND 1", "a = NULL")
+SPELLINGS: tuple[Literal["small", "comments", "rest"], ...] = ("small", "comments", "rest")
+_TRUTHS: tuple[bool | str, ...] = (True, False, "5")
 _DEPTH = 2
 
 
@@ -42,8 +46,11 @@ def any_filter(pick: Pick, state: ProgramState, depth: int = _DEPTH) -> Filter:
 
 
 def odd_filter(pick: Pick, state: ProgramState) -> Filter:
-    """Any filter, rarely one that cannot be compiled."""
-    return Unreadable(pick.one(UNREADABLE)) if pick.once_in(8) else any_filter(pick, state)
+    """Any filter, sometimes in another spelling, and rarely one that cannot be compiled."""
+    if pick.once_in(8):
+        return Unreadable(pick.one(UNREADABLE))
+    found = any_filter(pick, state)
+    return Spelled(pick.one(SPELLINGS), found) if pick.once_in(5) else found
 
 
 def _simple(pick: Pick, state: ProgramState) -> Filter:
@@ -65,6 +72,6 @@ def _simple(pick: Pick, state: ProgramState) -> Filter:
     if how == 6:
         return Compare(name, pick.one(_SIGNS[:2]), pick.below(2) == 0)
     if how == 7:
-        return Alone(name)
+        return Alone(name) if denied else DeniedName(name, pick.one(_TRUTHS))
     words: tuple[Literal["CONTAINS", "STARTSWITH", "ENDSWITH"], ...] = ("CONTAINS", "STARTSWITH", "ENDSWITH")
     return HasText(name, pick.one(words), pick.one(("r", "G", "5", "n")), denied)
