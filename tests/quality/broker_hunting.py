@@ -25,6 +25,7 @@ CHAPTERS = (
     "offset",
     "pull",
     "query",
+    "recall",
     "registration",
     "retry",
     "role",

@@ -117,6 +117,16 @@ _Simple: TypeAlias = Compare | Pair | Between | OneOf | Missing | HasText | Alon
 Filter: TypeAlias = _Simple | Not | Both | Either | Spelled | Empty | Unreadable
 
 
+def parts_of(one: Filter) -> tuple[Filter, ...]:
+    """The filters that a filter is made of; none where it has no parts."""
+    match one:
+        case Not() | Spelled():
+            return (one.of,)
+        case Both() | Either():
+            return (one.left, one.right)
+    return ()
+
+
 def text_of(one: Filter) -> str:
     """The expression that a request carries."""
     match one:

@@ -118,5 +118,7 @@ class Pops:
             if must and is_passed and offset not in offsets:
                 name = "popped-is-given-once" if step.filter is None else wanted.invariant
                 raise InvariantError(
-                    name, f"{self._ledger.names.name(entry.message)} at {offset}", f"offsets {offsets}"
+                    name,
+                    f"{self._ledger.names.name(entry.message)} at {offset}: {wanted}",
+                    f"offsets {offsets}",
                 )

@@ -13,6 +13,7 @@ from harness.engine.broker.strategies.expressions import SPELLINGS, UNREADABLE, 
 from harness.engine.context import TargetContext
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.engine.stateful import StatefulExperiment
+from harness.findings.words import step_words
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import (
     Both,
@@ -27,6 +28,7 @@ from harness.program.broker.filters import (
     text_of,
 )
 from harness.program.broker.optional_steps import Allow, Check, Pop
+from harness.program.shrink import shrunk
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep, decode_step, encode_step
 from harness.spec.broker.filtering import passes
@@ -168,3 +170,10 @@ def test_a_message_that_passes_ends_the_wait(profile: str) -> None:
     program: list[AnyStep] = [Allow(), bk.MakeTopic(), held, unwanted, Time(seconds=1), wanted]
     program += [Time(seconds=8), bk.Bound()]
     assert broken(program, "arrivals-release-nobody", profile)
+
+
+def test_a_filter_is_shown_as_its_text_and_made_smaller_by_its_parts() -> None:
+    pull = bk.Pull(filter=Both(Not(Missing("b")), A5))
+    assert step_words(pull) == "PULL_MESSAGE (11): filter NOT (b IS NULL) AND a = 5"
+    small = shrunk([*SENDS, pull], lambda steps: "b IS NULL" in "".join(map(step_words, steps)))
+    assert list(map(step_words, small)) == ["PULL_MESSAGE (11): filter b IS NULL"]

@@ -55,8 +55,8 @@ def odd_filter(pick: Pick, state: ProgramState) -> Filter:
 
 def _simple(pick: Pick, state: ProgramState) -> Filter:
     name, denied = pick.one(_NAMES), pick.once_in(3)
-    how = pick.below(9 if state.has("text-filters") else 8)
-    if how == 0:
+    how = pick.below(12 if state.has("text-filters") else 11)
+    if how in (0, 8, 9, 10):
         return Compare(name, pick.one(_SIGNS), pick.one(_NUMBERS))
     if how == 1:
         return Compare(name, pick.one(_SIGNS[:2]), pick.one(_TEXTS))
