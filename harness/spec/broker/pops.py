@@ -73,9 +73,8 @@ class Pops:
         if answer.code not in (_FOUND, _NONE):
             taken.sure = False
             if answer.code != _BUSY:
-                raise InvariantError(
-                    "popped-is-given-once", "messages, or none", f"code {answer.code}, {answer.remark}"
-                )
+                name = "popped-is-given-once" if step.filter is None else "filter-of-a-pop-decides"
+                raise InvariantError(name, "messages, or none", f"code {answer.code}, {answer.remark}")
             return
         queue = ledger.queue(step.topic, step.queue)
         wanted = Wanted(filter=step.filter, filtered="filter-of-a-pop-decides")
