@@ -30,9 +30,11 @@ Feature: TypeAlias = Literal[
     "missing-topics",  # a registration with a known data version adds the topics that are missing
     "own-lease",  # a registration may name the length of its lease
     "own-resets",  # a Broker itself sets the offsets that an administrator resets
+    "pops",  # a Broker gives messages to groups by POP_MESSAGE (200050)
     "proxy-protocol",  # a connection may begin with a PROXY preamble
     "queued-unregistration",  # an unregistration is answered before it is done
     "ranked-registration",  # a registration of a lower rank, or of one topic alone, is refused or ignored
+    "recalls",  # a Broker takes back messages that wait for their time (370)
     "refused-codes",  # an unknown request code is refused; without it, it is not answered
     "renewing-queries",  # QUERY_DATA_VERSION (322) renews the lease whatever it says, without a body too
     "safe-scan",  # the search for leases that have run out survives Brokers that come and go meanwhile
@@ -40,6 +42,7 @@ Feature: TypeAlias = Literal[
     "state-version",  # a data version has a stateVersion
     "static-topics",  # a registration carries the queue mappings of static topics
     "strict-utf8",  # a header that is no UTF-8 is refused; without it, it is read with U+FFFD
+    "text-filters",  # filters by SQL92 have CONTAINS, STARTSWITH and ENDSWITH
     "told-region",  # a Broker writes its region, and whether it traces, into every message
     "topic-attributes",  # a topic configuration has attributes, in the compressed form too
     "topic-registration",  # REGISTER_TOPIC_IN_NAMESRV (217) is served

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from harness.findings.experiment import Attempt
+from harness.program.broker.filters import Filter, text_of
 from harness.program.broker.steps import Hear, NameServer
 from harness.program.frames import code_of
 from harness.program.step import Close, Reconnect, Request, Restart, Time
@@ -37,6 +38,8 @@ _ALWAYS = {
     "topics-of-cluster": ("cluster",),
     "kv": ("namespace", "key"),
     "switch": ("role",),
+    "allow": ("what", "allowed"),
+    "recall": ("message", "topic"),
 }
 """Fields that a person wants to see even where they are the plainest."""
 
@@ -99,6 +102,8 @@ def _facts(step: msgspec.Struct, always: Sequence[str]) -> Iterator[str]:
 def _value(name: str, value: object) -> str:
     if isinstance(value, dict):
         return " and ".join(f"{key} ({_value('', item)})" for key, item in value.items()) or "none"
+    if isinstance(value, Filter):
+        return text_of(value)
     if isinstance(value, msgspec.Struct):
         always = ("code",) if hasattr(value, "code") else ()
         facts = ", ".join(_facts(value, always))  # a damage, or a request within a step

@@ -77,6 +77,8 @@ class Names(_Maker):
         """Every name and address that was made, with its symbol."""
         self.places: dict[str, Place] = {}
         """By the symbol of a message: where a Broker said that it has put it."""
+        self.handles: dict[str, str] = {}
+        """By the symbol of a message: the handle by which it can be recalled, as a Broker said."""
         self.time: int | None = None
         """When a Broker has stored the message that it showed last, in ms of its own clock."""
         self.births: dict[str, int] = {}

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from harness.program.broker.filters import Filter, parts_of
 from harness.program.nameserver.steps import Register
 from harness.program.step import Time
 from harness.program.steps import AnyStep, decode_step, encode_step
@@ -152,6 +153,7 @@ def _simpler(value: Any) -> Iterator[Any]:
                 for simpler in _simpler(element):
                     yield (*value[:at], simpler, *value[at + 1 :])
     elif isinstance(value, msgspec.Struct):
+        yield from parts_of(value) if isinstance(value, Filter) else ()
         for field in msgspec.structs.fields(value):
             if field.name not in _NAMES:
                 for simpler in _candidates(_default(field), getattr(value, field.name)):

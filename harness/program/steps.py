@@ -13,11 +13,12 @@ from __future__ import annotations
 import msgspec
 
 from harness.program.broker import steps as bk
+from harness.program.broker.any_request import AnyRequest
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.wire import RequestCode
 
-AnyQuestion = ns.AnyRequest | bk.AnyRequest
+AnyQuestion = ns.AnyRequest | AnyRequest
 """A request to a server of either role."""
 
 AnyStep = AnyQuestion | ns.Damaged | bk.NameServer | bk.Hear | Close | Reconnect | Restart | Time

@@ -73,6 +73,22 @@ FOUND = (
     "registers-without-asking",
     "unchanged-is-registered-too",
     "changed-is-not-registered",
+    "different-is-never-true",
+    "numbers-are-ordered-as-text",
+    "filters-of-heartbeats-do-not-count",
+    "later-filters-never-replace",
+    "restarts-forget-filters",
+    "unknown-decides",
+    "unreadable-filters-of-pops-want-everything",
+    "pops-want-everything",
+    "recalls-delete-nothing",
+    "recalls-delete-one",
+    "recalls-delete-all",
+    "recalls-do-not-say-what",
+    "recalls-are-always-enabled",
+    "handles-of-any-topic",
+    "recalls-of-any-topic",
+    "deletions-are-forgotten",
 )
 
 

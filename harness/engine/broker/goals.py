@@ -8,6 +8,8 @@ from __future__ import annotations
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.coverage import Coverage, Goal
 from harness.program.broker import steps as bk
+from harness.program.broker.filters import Unreadable
+from harness.program.broker.optional_steps import Pop, Recall
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
@@ -15,6 +17,11 @@ from harness.program.steps import AnyStep
 def _count(state: ProgramState, step: AnyStep) -> int:
     """About how many messages the queue of a step has."""
     return state.stored.get((getattr(step, "topic", ""), getattr(step, "queue", -9)), 0)
+
+
+def _brings_a_filter(state: ProgramState, step: bk.Pull) -> bool:
+    """Whether a pull brings a filter where filters are carried out, and there are messages."""
+    return step.filter is not None and bool(state.allowed.get("filters")) and _count(state, step) > 0
 
 
 GOALS: tuple[Goal, ...] = (
@@ -42,6 +49,27 @@ GOALS: tuple[Goal, ...] = (
         lambda _, s: s.after > 0,
         ("delayed-messages",),
     ),
+    Goal(
+        "recalled",
+        "a message is taken back that waits",
+        (Recall,),
+        lambda p, s: s.message in p.messages and bool(p.allowed.get("recalls")),
+        ("recalls", "restart"),
+    ),
+    Goal(
+        "recalled-twice",
+        "a message is taken back again",
+        (Recall,),
+        lambda p, s: s.message in p.recalled,
+        ("recalls", "restart"),
+    ),
+    Goal(
+        "recall-that-is-off",
+        "a message is to be taken back where that is not allowed",
+        (Recall,),
+        lambda p, _: p.allowed.get("recalls") is False,
+        ("recalls", "restart"),
+    ),
     Goal("delay-over", "time passes until a delay is over", (Time,), lambda p, s: s.seconds in _ends(p, s)),
     Goal("immune", "a half message asks for immunity", (bk.Send,), lambda _, s: s.half and s.immune > 0),
     Goal("commit", "a half message is committed", (bk.End,), lambda p, s: s.verdict == 8 and _is_open(p, s)),
@@ -58,6 +86,29 @@ GOALS: tuple[Goal, ...] = (
     Goal("pull-with-tags", "a pull that wants some tags", (bk.Pull,), lambda _, s: bool(s.tags)),
     Goal("pull-by-heartbeat", "a pull by what a heartbeat said", (bk.Pull,), lambda _, s: not s.subscribes),
     Goal("pull-that-commits", "a pull commits an offset", (bk.Pull,), lambda _, s: s.commit is not None),
+    Goal("pull-with-a-filter", "a pull brings a filter", (bk.Pull,), _brings_a_filter, ("restart",)),
+    Goal(
+        "unreadable-filter",
+        "a pull brings a filter that cannot be compiled",
+        (bk.Pull,),
+        lambda p, s: _brings_a_filter(p, s) and isinstance(s.filter, Unreadable),
+        ("restart",),
+    ),
+    Goal(
+        "filter-that-is-off",
+        "a pull brings a filter where filters are off",
+        (bk.Pull,),
+        lambda p, s: s.filter is not None and p.allowed.get("filters") is False,
+        ("restart",),
+    ),
+    Goal(
+        "group-says-a-filter",
+        "a group says a filter",
+        (bk.Beat,),
+        lambda _, s: s.filter is not None,
+        ("restart",),
+    ),
+    Goal("pop-with-a-filter", "a pop brings a filter", (Pop,), lambda _, s: s.filter is not None, ("pops",)),
     Goal(
         "pull-of-retries", "what was sent back is pulled", (bk.Pull,), lambda p, s: s.topic[7:] in p.returned
     ),

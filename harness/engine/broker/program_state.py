@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from harness.catalogue import Feature, profile_named
 from harness.program.broker import steps as bk
+from harness.program.broker.optional_steps import Allow, Allowing, Pop, Recall
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.ledger import DELAYS
@@ -50,6 +51,14 @@ class ProgramState:
         self.is_slave = False
         self.is_unforced = False
         """Whether it ever was told to ask its NameServers before it registers."""
+        self.allowed: dict[Allowing, bool] = {}
+        """What the Broker was told to allow or not to allow, since it was started."""
+        self.told: set[Allowing] = set()
+        """What it ever was told about."""
+        self.recalled: set[str] = set()
+        """Messages that were taken back, or were to be."""
+        self.pops = 0
+        """How many pops there were."""
         self.switched = False
         """Whether it ever was one, which it may be until a change of role."""
 
@@ -79,6 +88,13 @@ class ProgramState:
                 self.now += step.seconds
             case bk.Force():
                 self.is_unforced = self.is_unforced or not step.force
+            case Allow():
+                self.allowed[step.what] = step.allowed
+                self.told.add(step.what)
+            case Recall():
+                self.recalled.add(step.message)
+            case Pop():
+                self.pops += 1
             case bk.Switch():
                 self.is_slave = step.role == "slave"
                 self.switched = True
@@ -90,6 +106,7 @@ class ProgramState:
                 pass
             case Restart():
                 self.restarts += 1
+                self.allowed.clear()
                 self.beats.clear()
                 self.locks.clear()
             case bk.MakeTopic():

@@ -15,7 +15,9 @@ from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
 from harness.engine.role import Role
 from harness.findings.deviations import Deviations
-from harness.program.broker.steps import DropTopic, End, Force, Switch
+from harness.program.broker.filters import Unreadable
+from harness.program.broker.optional_steps import Allow
+from harness.program.broker.steps import DropTopic, End, Force, Pull, Switch
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import BrokerInstance, BrokerSession
@@ -37,7 +39,13 @@ def _is_committed_after(verdict: int, state: ProgramState, step: AnyStep) -> boo
     return isinstance(step, End) and step.verdict == 8 and verdict in state.verdicts.get(step.message, [])
 
 
+def _brings_an_unreadable_filter(state: ProgramState, step: AnyStep) -> bool:
+    """A pull brings a filter that cannot be compiled."""
+    return isinstance(step, Pull) and step.subscribes and isinstance(step.filter, Unreadable)
+
+
 PREDICATES: Final[Predicates[ProgramState]] = {
+    "brings-an-unreadable-filter": _brings_an_unreadable_filter,
     "commits-again": _commits_again,
     "commits-behind-roll-back": _commits_behind_roll_back,
 }
@@ -80,10 +88,14 @@ class _Broker:
         return look(state, moment=moment)
 
     def tidy(self, executor: Executor, state: ProgramState) -> bool:
-        """Makes the Broker a master again that registers unasked, and deletes the topics of a program."""
+        """Makes the Broker what it was: a master that registers unasked and allows nothing more, without the
+        topics of a program.
+        """
         executor.finish()
-        changed = (state.switched, Switch(conn="tidy")), (state.is_unforced, Force(conn="tidy"))
-        for step in (step for is_changed, step in changed if is_changed):
+        steps: list[AnyStep] = [Switch(conn="tidy")] if state.switched else []
+        steps += [Force(conn="tidy")] if state.is_unforced else []
+        steps += [Allow(conn="tidy", what=what, allowed=False) for what in sorted(state.told)]
+        for step in steps:
             outcomes = [one.outcome for one in executor.play(step)[-1:]]
             if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
                 return False

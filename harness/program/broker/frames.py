@@ -11,8 +11,10 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from harness.program.broker.any_request import AnyRequest
+from harness.program.broker.filters import Filter, text_of
+from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.broker.steps import (
-    AnyRequest,
     Back,
     Beat,
     Bound,
@@ -48,12 +50,21 @@ BORN_AT = 1_700_000_000_000
 _LAST_OF_4 = 410
 """Up to this version a peer is of 4.x (`MQVersion`)."""
 _EVER = 2**62
+_SQL = "SQL92"
 
 _ROLES = {
     "master": {"brokerRole": "ASYNC_MASTER", "brokerId": "0"},
     "slave": {"brokerRole": "SLAVE", "brokerId": "1"},
 }
 """Settings of a Broker by its role."""
+_SETTINGS = {"filters": "enablePropertyFilter", "recalls": "recallMessageEnable"}
+"""Those that `Allow` changes."""
+_NO_HANDLE = "none"
+"""In place of a handle, where no answer has named one."""
+_HIDDEN = 3_600_000
+"""ms for which messages that were popped are hidden."""
+_NEVER_LATE = 1 << 53
+"""When a request that may not wait was born, in ms: so a Broker never finds it too late."""
 
 Content: TypeAlias = tuple[int, dict[str, str | None], bytes]
 """Code, ext fields, body."""
@@ -79,6 +90,7 @@ def properties_of(step: Send, message: str, names: Names) -> dict[str, str]:
         said[PropertyName.KEYS] = " ".join(names.name(key) for key in step.keys)
     if step.tag is not None:
         said[PropertyName.TAGS] = step.tag
+    said |= dict(step.said)
     if step.immune:
         said[PropertyName.CHECK_IMMUNITY_TIME_IN_SECONDS] = str(step.immune)
     return said
@@ -126,6 +138,9 @@ def learnt_of_a_question(question: Command, names: Names) -> None:
 
 def _learnt_of_a_send(step: Send, ext: dict[str, str | None], names: Names) -> None:
     first = int(ext.get("queueOffset") or 0)
+    handle = ext.get("recallHandle")
+    if handle is not None:
+        names.handles[step.message] = handle
     for number, text in enumerate((ext.get("msgId") or "").split(",")[: len(step.messages)]):
         names.places[step.messages[number]] = Place(int(text[-16:], 16), first + number)
 
@@ -146,6 +161,11 @@ def content_of(step: AnyRequest, names: Names, announces: int) -> Content:
         case Force():
             settings = {"forceRegister": str(step.force).lower()}
             return RequestCode.UPDATE_BROKER_CONFIG, {}, Properties(settings).encode()
+        case Allow():
+            settings = {_SETTINGS[step.what]: str(step.allowed).lower()}
+            return RequestCode.UPDATE_BROKER_CONFIG, {}, Properties(settings).encode()
+        case Check():
+            return step.codes[0], {}, _check(step, names)
     code, ext = _plain(step, names)
     return code, {name: str(value) for name, value in ext.items()}, b""
 
@@ -190,6 +210,14 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
             return RequestCode.QUERY_MESSAGE, found | ({"_UNIQUE_KEY_QUERY": "true"} if step.unique else {})
         case View():
             return RequestCode.VIEW_MESSAGE_BY_ID, {"offset": names.places.get(step.message, NOWHERE).log}
+        case Pop():
+            return RequestCode.POP_MESSAGE, _pop(step, names)
+        case Recall():
+            return RequestCode.RECALL_MESSAGE, {
+                "producerGroup": names.name(step.group),
+                "topic": names.name(step.topic),
+                "recallHandle": names.handles.get(step.message, _NO_HANDLE),
+            }
     code = step.code if isinstance(step, Bound) else step.codes[0]
     return code, dict(ext_of(step, names))
 
@@ -254,24 +282,68 @@ def _pull(step: Pull, names: Names) -> Content:
         "subVersion": str(step.version),
         "expressionType": "TAG",
     }
+    if step.filter is not None:
+        ext["expressionType"] = _SQL
     if step.subscribes:
-        ext["subscription"] = " || ".join(step.tags) or "*"
+        ext["subscription"] = _expression(step)
     return RequestCode.PULL_MESSAGE, ext, b""
 
 
+def _expression(step: Pull | Beat) -> str:
+    """What a pull or a heartbeat says that is wanted."""
+    return " || ".join(step.tags) or "*" if step.filter is None else text_of(step.filter)
+
+
+def _pop(step: Pop, names: Names) -> dict[str, Any]:
+    ext: dict[str, Any] = {
+        "consumerGroup": names.name(step.group),
+        "topic": names.name(step.topic),
+        "queueId": step.queue,
+        "maxMsgNums": step.most,
+        "invisibleTime": _HIDDEN,
+        "pollTime": 0,
+        "bornTime": _NEVER_LATE,
+        "initMode": 0,
+        "order": "false",
+    }
+    return ext if step.filter is None else ext | {"expType": _SQL, "exp": text_of(step.filter)}
+
+
+def _filtering(topic: str, one: Filter, version: int) -> dict[str, Any]:
+    """A subscription by SQL92."""
+    return {
+        "classFilterMode": False,
+        "codeSet": [],
+        "expressionType": _SQL,
+        "subString": text_of(one),
+        "subVersion": version,
+        "tagsSet": [],
+        "topic": topic,
+    }
+
+
+def _check(step: Check, names: Names) -> bytes:
+    subscription = _filtering(names.name("T0"), step.filter, 1)
+    client = {"clientId": names.name("c0"), "group": names.name("g0")}
+    return msgspec.json.encode(client | {"subscriptionData": subscription})
+
+
+def _subscription(step: Beat, topic: str) -> dict[str, Any]:
+    if step.filter is not None:
+        return _filtering(topic, step.filter, step.version)
+    return {
+        "classFilterMode": False,
+        "codeSet": [tag_hash(tag) for tag in step.tags],
+        "expressionType": "TAG",
+        "subString": _expression(step),
+        "subVersion": step.version,
+        "tagsSet": list(step.tags),
+        "topic": topic,
+    }
+
+
 def _heartbeat(step: Beat, names: Names) -> bytes:
-    subscriptions = [
-        {
-            "classFilterMode": False,
-            "codeSet": [tag_hash(tag) for tag in step.tags],
-            "expressionType": "TAG",
-            "subString": " || ".join(step.tags) or "*",
-            "subVersion": step.version,
-            "tagsSet": list(step.tags),
-            "topic": names.name(topic),
-        }
-        for topic in step.topics
-    ]
+    subscriptions = [_subscription(step, names.name(topic)) for topic in step.topics]
     consumers = [
         {
             "consumeFromWhere": "CONSUME_FROM_FIRST_OFFSET",

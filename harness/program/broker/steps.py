@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Literal
 
+from harness.program.broker.filters import Filter
 from harness.program.step import Request, Step, name, plain
 from harness.wire import RequestCode
 
@@ -65,6 +66,8 @@ class Send(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     """Code 10, whose header has long names."""
     tag: str | None = None
     keys: tuple[str, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
+    """Further properties of the producer: name and value of each."""
     flag: int = 0
     size: int = 0
     """The number of bytes behind the symbol in the body."""
@@ -110,6 +113,8 @@ class Pull(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     most: int = 32
     tags: tuple[str, ...] = ()
     """None: every message."""
+    filter: Filter | None = None
+    """By SQL92, in place of tags."""
     subscribes: bool = True
     """Whether it says what it wants; else the heartbeats of its group do."""
     commit: int | None = None
@@ -135,6 +140,8 @@ class Beat(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     topics: tuple[str, ...] = ("T0",)
     """What each of these groups subscribes to."""
     tags: tuple[str, ...] = ()
+    filter: Filter | None = None
+    """By SQL92, of each of these topics, in place of tags."""
     producers: tuple[str, ...] = ()
     version: int = 1
     """Of the subscriptions."""
@@ -344,29 +351,3 @@ class NameServer(
 
 class Hear(AboutNameServers, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="hear"):
     """It is looked at what the NameServers of a Broker have heard from it."""
-
-
-AnyRequest = (
-    MakeTopic
-    | DropTopic
-    | Send
-    | End
-    | Pull
-    | Beat
-    | Leave
-    | Members
-    | Commit
-    | Committed
-    | Bound
-    | Back
-    | Lock
-    | Find
-    | View
-    | Offsets
-    | Clone
-    | Reset
-    | Status
-    | Clean
-    | Switch
-    | Force
-)

@@ -61,7 +61,7 @@ class Delays:
         if end == inf:
             return
         for one in self._waiting:
-            if one.entry.offset is None and self._sees_to_them:
+            if one.entry.offset is None and self._sees_to_them and not one.entry.recalled:
                 one.entry.latest = max(one.latest, end)
         self._waiting.clear()
         self._is_paused = False
@@ -80,5 +80,5 @@ class Delays:
 
     def _may_come(self, begin: float) -> None:
         for one in self._waiting:
-            if one.entry.earliest == inf:
+            if one.entry.earliest == inf and not one.entry.recalled:
                 one.entry.earliest = max(one.earliest, begin)

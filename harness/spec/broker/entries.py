@@ -38,6 +38,8 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     """How often it has come back (``reconsumeTimes``)."""
     paused: bool = False
     """Whether it was waiting while the Broker was a slave, or may have been one."""
+    recalled: bool = False
+    """Whether it was taken back before its time, or may have been."""
     began: float = inf
     """When its send began, and when it was answered."""
     sent: float = inf

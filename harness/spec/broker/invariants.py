@@ -70,6 +70,19 @@ _ALL = (
     Invariant("newer-than-the-heartbeat-is-refused", "bk.pull.newer-than-the-heartbeat"),
     Invariant("unwanted-message-ends-the-wait", "bk.pull.unwanted-message-ends-the-wait-later"),
     Invariant("heartbeat-subscribes", "bk.pull.subscription-of-the-heartbeat"),
+    # Filters by SQL92.
+    Invariant("filter-decides", "bk.filter.pull-brings-a-filter"),
+    Invariant("group-filter-decides", "bk.filter.group-says-its-filters"),
+    Invariant("unreadable-filter-is-refused", "bk.filter.pull-with-an-unreadable-filter-is-refused"),
+    Invariant("filter-is-refused-where-it-is-off", "bk.filter.filter-is-refused-where-it-is-off"),
+    Invariant("filter-can-be-checked", "bk.filter.filter-can-be-checked"),
+    Invariant("unreadable-filter-takes-the-old-away", "bk.filter.unreadable-filter-takes-the-old-one-away"),
+    Invariant("filter-that-is-too-old-is-refused", "bk.filter.filter-that-is-too-old-is-refused"),
+    Invariant("filter-of-a-pop-decides", "bk.filter.pop-brings-a-filter"),
+    Invariant("unreadable-filter-of-a-pop-is-refused", "bk.filter.pop-with-an-unreadable-filter-is-refused"),
+    # Pops.
+    Invariant("popped-is-given-once", "bk.pop.gives-messages-once"),
+    Invariant("pop-is-not-more-than-asked-for", "bk.pop.not-more-than-requested"),
     # Offsets of groups.
     Invariant("offset-is-what-was-committed", "bk.offset.is-what-was-committed"),
     Invariant("offset-is-of-one-group-and-queue", "bk.offset.is-of-one-group-and-queue"),
@@ -107,6 +120,15 @@ _ALL = (
     Invariant("delayed-answer-names-its-queue", "bk.delay.reply-names-its-own-queue"),
     Invariant("timed-is-not-early", "bk.delay.time-is-waited-for"),
     Invariant("timed-is-delivered", "bk.delay.time-is-kept"),
+    # Recalls.
+    Invariant("recall-is-taken", "bk.recall.recalled-message-is-not-delivered"),
+    Invariant("recall-says-what", "bk.recall.recalled-message-is-not-delivered"),
+    Invariant("recalled-is-not-delivered", "bk.recall.recalled-message-is-not-delivered"),
+    Invariant("recalled-stays-so", "bk.recall.recall-survives-a-restart"),
+    Invariant("recall-is-refused-where-it-is-off", "bk.recall.refused-by-default"),
+    Invariant("handle-that-is-none-is-refused", "bk.recall.handle-that-is-none-is-refused"),
+    Invariant("handle-that-does-not-fit-is-refused", "bk.recall.handle-that-does-not-fit-is-refused"),
+    Invariant("recall-of-no-topic-is-refused", "bk.recall.unknown-topic-is-refused"),
     # What is sent back.
     Invariant("sent-back-is-taken", "bk.retry.comes-back-after-its-level"),
     Invariant("retried-is-not-early", "bk.retry.not-before-its-level"),

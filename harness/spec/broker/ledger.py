@@ -318,6 +318,8 @@ class Ledger:
         for queue in self.queues.values():
             timed = {one.message: one for one in queue.entries if one.origin == "timer"}
             for entry in timed.values():
+                if entry.recalled and entry.offset is None:
+                    entry.earliest = -inf  # what takes it back may be read later
                 queue.add(msgspec.structs.replace(entry, latest=inf, offset=None))
 
     def turned_away(self, step: Request) -> None:

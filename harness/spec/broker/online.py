@@ -11,8 +11,10 @@ from __future__ import annotations
 import msgspec
 
 from harness.program.broker import steps as bk
+from harness.spec.broker.group_filters import GroupFilters
 from harness.spec.broker.groups import SURELY_ALIVE
 from harness.spec.broker.invariant_error import InvariantError
+from harness.spec.broker.wanted import Wanted
 from harness.wire import Command
 
 _JOINED, _TOPICS, _LEFT, _GONE = (
@@ -26,6 +28,7 @@ _JOINED, _TOPICS, _LEFT, _GONE = (
 class _Subscription(msgspec.Struct, frozen=True):
     version: int
     tags: tuple[str, ...]
+    by_filter: bool = False
 
 
 class _Told(msgspec.Struct):
@@ -51,6 +54,7 @@ class Online:
         self._told: dict[tuple[str, str], _Told] = {}
         """By connection and group."""
         self._unsure: set[str] = set()
+        self.filters = GroupFilters()
 
     # --- what happens ---------------------------------------------------------------------------------------
 
@@ -69,7 +73,7 @@ class Online:
                 del topics[topic]
             for topic in step.topics:
                 if topic not in topics or step.version > topics[topic].version:
-                    topics[topic] = _Subscription(step.version, step.tags)
+                    topics[topic] = _Subscription(step.version, step.tags, step.filter is not None)
             if known is None:
                 self._told[step.conn, group] = _Told()
                 self._tells(group, number, _JOINED)
@@ -143,17 +147,21 @@ class Online:
             for members in self._members.values()
         )
 
-    def wants(self, step: bk.Pull, moment: float) -> tuple[str, ...] | None:
-        """The tags that a pull without a subscription is to be given; None where that is not known. Raises
-        `InvariantError` where it has to be refused.
-        """
+    def wants(self, step: bk.Pull, moment: float) -> Wanted | None:
+        """What a pull without a subscription is to be given; None where that is not known."""
         found = self._topics.get(step.group, {}).get(step.topic)
         if not self._is_sure(step.group, moment) or found is None or step.version > found.version:
             return None
-        return found.tags
+        if not found.by_filter:
+            return Wanted(found.tags)
+        known = self.filters.of(step.group, step.topic)
+        return Wanted(filter=known.filter, filtered="group-filter-decides") if known.sure else None
 
-    def refusal(self, step: bk.Pull, moment: float) -> tuple[int, str] | None:
-        """The code with which a pull without a subscription has to be refused, and the invariant."""
+    def refusal(self, step: bk.Pull, moment: float, *, filters: bool | None) -> tuple[int, str] | None:
+        """The code with which a pull without a subscription has to be refused, and the invariant.
+
+        ``filters`` says whether filters are carried out; None: that is not known.
+        """
         if step.subscribes or not self._is_sure(step.group, moment):
             return None
         if not self._members.get(step.group):
@@ -161,7 +169,16 @@ class Online:
         found = self._topics.get(step.group, {}).get(step.topic)
         if found is None:
             return 24, "topic-without-a-subscription-is-refused"
-        return (25, "newer-than-the-heartbeat-is-refused") if step.version > found.version else None
+        if step.version > found.version:
+            return 25, "newer-than-the-heartbeat-is-refused"
+        known = self.filters.of(step.group, step.topic)
+        if not found.by_filter or not known.sure:
+            return None
+        if known.filter is None:
+            return 27, "unreadable-filter-takes-the-old-away"
+        if step.version > known.version:
+            return 28, "filter-that-is-too-old-is-refused"
+        return (1, "filter-is-refused-where-it-is-off") if filters is False else None
 
     def _is_sure(self, group: str, moment: float) -> bool:
         """Whether all is known about a group, and none of its members may have run out of time."""

@@ -1,57 +1,34 @@
 """What a pull may answer, and searches: the messages themselves, held against the ledger.
 
-A message is known by its unique key and its body. Whatever is shown must have a place
-in the queue that it is shown in, at a time at which it may be there; what must be there must be shown.
+Whatever is shown must have a place in the queue that it is shown in, at a time at which it may be there; what
+must be there must be shown.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import inf
 
 from harness.program.broker.steps import Pull
-from harness.spec.broker.entries import Entry, Origin, Queue
+from harness.spec.broker.entries import Entry, Queue
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.spec.broker.wholeness import Wholeness, messages_of, number_of
+from harness.spec.broker.shown import DEMOTED, MISSING, Shown, recalled
+from harness.spec.broker.wanted import Wanted
+from harness.spec.broker.wholeness import messages_of, number_of
 from harness.wire import Command
-from harness.wire.messages import Message, PropertyName, tag_hash
 
 _UNWANTED = 6.0
 """Seconds behind which a message without the tag has ended the wait of a pull (`PullRequestHoldService`)."""
 _FOUND, _NOT_FOUND, _AGAIN, _MOVED = 0, 19, 20, 21
 _BUSY = 2
-_EARLY: dict[Origin, str] = {
-    "send": "acknowledged-is-there",
-    "oneway": "oneway-is-there",
-    "delay": "delayed-is-not-early",
-    "timer": "timed-is-not-early",
-    "commit": "half-is-invisible",
-    "retry": "retried-is-not-early",
-    "dead": "dead-letter-is-kept",
-}
-_MISSING: dict[Origin, str] = {
-    **_EARLY,
-    "delay": "delayed-is-delivered",
-    "timer": "timed-is-delivered",
-    "commit": "commit-delivers",
-    "retry": "retried-comes-back",
-}
-_TWICE: dict[Origin, str] = {
-    **_EARLY,
-    "delay": "delayed-is-delivered-once",
-    "timer": "delayed-is-delivered-once",
-    "commit": "commit-delivers-once",
-}
-_DEMOTED = "demoted-delivers-no-delay"
 
 
 class Pulls:
     """Judges what a Broker shows of its queues."""
 
-    def __init__(self, ledger: Ledger, wholeness: Wholeness) -> None:
+    def __init__(self, ledger: Ledger, shown: Shown) -> None:
         self._ledger = ledger
-        self._wholeness = wholeness
+        self._shown = shown
         self.looked = -inf
         """When all that had been answered by then was surely noticed, last."""
 
@@ -63,16 +40,16 @@ class Pulls:
         begin: float,
         end: float,
         answer: Command,
-        tags: Sequence[str] | None,
+        wanted: Wanted | None,
         refusal: tuple[int, str] | None,
     ) -> None:
-        """11. ``tags`` is what the group subscribes to, None where that is not known; ``refusal`` is the code
-        with which the pull has to be refused because of its group, and the invariant.
+        """11. ``wanted`` is None where it is not known; ``refusal`` is the code with which the pull has to be
+        refused because of its group or its filter, and the invariant.
         """
         ledger = self._ledger
         topic = ledger.topics.get(step.topic)
         if answer.code not in (_FOUND, _NOT_FOUND, _AGAIN, _MOVED):
-            self._refused(step, begin, answer, tags, refusal)
+            self._refused(step, begin, answer, wanted, refusal)
             return
         exists = ledger.exists(step.topic, begin)
         if exists is False:
@@ -88,13 +65,13 @@ class Pulls:
         if refusal is not None:
             raise InvariantError(refusal[1], f"code {refusal[0]}", f"code {answer.code}")
         if answer.code == _FOUND:
-            self._found(step, queue, begin, end, answer, next_offset, tags)
+            self._found(step, queue, begin, end, answer, next_offset, wanted)
         if not ledger.is_known(step.topic):
             return
         if answer.code == _FOUND:
-            self._complete(step, queue, begin, next_offset, tags, answer)
+            self._complete(step, queue, begin, next_offset, wanted, answer)
         else:
-            self._none(step, queue, begin, end, answer, next_offset, tags)
+            self._none(step, queue, begin, end, answer, next_offset, wanted)
         self._bounds(queue, begin - ledger.lag, end, answer)
 
     def _refused(
@@ -102,7 +79,7 @@ class Pulls:
         step: Pull,
         begin: float,
         answer: Command,
-        tags: Sequence[str] | None,
+        wanted: Wanted | None,
         refusal: tuple[int, str] | None,
     ) -> None:
         ledger = self._ledger
@@ -111,7 +88,7 @@ class Pulls:
         if (
             answer.code != _BUSY
             and exists
-            and (tags is not None or refusal is not None)
+            and (wanted is not None or refusal is not None)
             and topic is not None
             and topic.queues is not None
             and 0 <= step.queue < topic.queues
@@ -133,7 +110,7 @@ class Pulls:
         end: float,
         answer: Command,
         next_offset: int,
-        tags: Sequence[str] | None,
+        wanted: Wanted | None,
     ) -> None:
         messages = messages_of(answer)
         if not 0 < len(messages) <= step.most:
@@ -155,17 +132,17 @@ class Pulls:
                     str(one.queue_offset),
                 )
             least = one.queue_offset + 1
-            entry = self._known(step.topic, queue, one, end)
-            if tags and entry is not None and not _has_tag(entry, tags):
+            entry = self._shown.known(step.topic, queue, one, end)
+            if wanted is not None and entry is not None and not wanted.has(entry):
                 raise InvariantError(
-                    "pull-has-the-tag", f"messages with {' or '.join(tags)}", f"{entry.send.tag}"
+                    wanted.invariant, f"{wanted}", f"{entry.send.tag}, {dict(entry.send.said)}"
                 )
             if entry is not None and step.suspend and begin < self.looked and not self._ledger.lag:
-                self._was_prompt(entry, tags, end)
+                self._was_prompt(entry, wanted, end)
 
-    def _was_prompt(self, entry: Entry, tags: Sequence[str] | None, end: float) -> None:
+    def _was_prompt(self, entry: Entry, wanted: Wanted | None, end: float) -> None:
         """Whether a held pull was answered when a message came, and not only some time later."""
-        if tags is not None and entry.latest < self.looked:
+        if wanted is not None and entry.latest < self.looked:
             name = self._ledger.names.name(entry.message)
             raise InvariantError(
                 "held-until-a-message-comes", f"{name} at once", f"after {end - entry.latest:.1f} s"
@@ -185,8 +162,10 @@ class Pulls:
             return
         if offset < lowest:
             self._lost(queue, offset, begin, f"the greatest offset {offset}")
+        if offset > highest and any(one.recalled for one in queue.entries):
+            raise InvariantError(recalled(queue), f"at most {highest}: a message was recalled", str(offset))
         if offset > highest and any(one.earliest == inf for one in queue.entries):
-            raise InvariantError(_DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
+            raise InvariantError(DEMOTED, f"at most {highest}: the Broker is a slave", str(offset))
         raise InvariantError("max-offset-is-the-next", f"{lowest} to {highest}", str(offset))
 
     def _lost(self, queue: Queue, offset: int, moment: float, actual: str) -> None:
@@ -194,7 +173,7 @@ class Pulls:
         entry = queue.lost(offset, moment)
         if entry is None:
             return
-        name = _MISSING[entry.origin]
+        name = MISSING[entry.origin]
         if entry.origin == "send":
             if queue.ended is not None:
                 name = f"acknowledged-survives-a-{'kill' if queue.ended == 'kill' else 'stop'}"
@@ -205,13 +184,22 @@ class Pulls:
         where = "" if entry.offset is None else f" at {entry.offset}"
         raise InvariantError(name, f"{self._ledger.names.name(entry.message)}{where}", actual)
 
+    def _missed(self, queue: Queue, entry: Entry, wanted: Wanted, moment: float, actual: str) -> None:
+        """A message that is wanted must be there, and is not shown."""
+        if wanted.filter is not None:
+            raise InvariantError(
+                wanted.invariant, f"{self._ledger.names.name(entry.message)}: {wanted}", actual
+            )
+        if entry.offset is not None:
+            self._lost(queue, entry.offset, moment, actual)
+
     def _complete(
         self,
         step: Pull,
         queue: Queue,
         begin: float,
         next_offset: int,
-        tags: Sequence[str] | None,
+        wanted: Wanted | None,
         answer: Command,
     ) -> None:
         """Whether all is there between the offset that was asked for and the one to go on from."""
@@ -221,10 +209,9 @@ class Pulls:
             if offset in shown:
                 continue
             entry = queue.at.get(offset)
-            wanted = tags is not None and (not tags or (entry is not None and _has_tag(entry, tags)))
-            if wanted and entry is not None and entry.latest <= moment:
-                self._lost(queue, offset, moment, f"messages at {sorted(shown)}, next {next_offset}")
-            if tags is not None and not tags:
+            if wanted is not None and entry is not None and wanted.has(entry) and entry.latest <= moment:
+                self._missed(queue, entry, wanted, moment, f"messages at {sorted(shown)}, next {next_offset}")
+            if wanted is not None and wanted.is_everything:
                 raise InvariantError(
                     "pull-goes-on-from-its-offset",
                     f"all messages from {step.offset} to {next_offset - 1}",
@@ -239,13 +226,13 @@ class Pulls:
         end: float,
         answer: Command,
         next_offset: int,
-        tags: Sequence[str] | None,
+        wanted: Wanted | None,
     ) -> None:
         """Codes 19, 20 and 21."""
         moment = begin - self._ledger.lag
         offset, lowest, highest = step.offset, queue.least(moment), queue.most(end)
         if not self._ledger.ha_role.is_master(begin, end):
-            self._none_of_a_slave(step, queue, moment, answer, tags)
+            self._none_of_a_slave(step, queue, moment, answer, wanted)
             return
         if answer.code == _NOT_FOUND:
             if offset < lowest:
@@ -262,14 +249,14 @@ class Pulls:
                     f"no answer for {step.suspend} s, or a message",
                     f"PULL_NOT_FOUND (19) after {end - begin:.1f} s",
                 )
-            if step.suspend and tags is not None and not tags:
+            if step.suspend and wanted is not None and wanted.is_everything:
                 there = queue.least(begin + step.suspend - self._ledger.slack - self._ledger.lag - 1)
                 if offset < there:
                     raise InvariantError("held-until-a-message-comes", "the message", "PULL_NOT_FOUND (19)")
         elif answer.code == _AGAIN:
             if step.suspend and begin < self.looked and not self._ledger.lag:
                 self._was_not_held_on(queue, offset, next_offset)
-            if tags is not None and not tags:
+            if wanted is not None and wanted.is_everything:
                 raise InvariantError(
                     "pull-is-answered", "messages, or PULL_NOT_FOUND (19)", "20, for every message"
                 )
@@ -277,11 +264,13 @@ class Pulls:
                 if (
                     one.offset is not None
                     and offset <= one.offset < next_offset
-                    and tags is not None
-                    and _has_tag(one, tags)
+                    and wanted is not None
+                    and wanted.has(one)
                     and one.latest <= moment
                 ):
-                    self._lost(queue, one.offset, moment, f"PULL_RETRY_IMMEDIATELY (20), next {next_offset}")
+                    self._missed(
+                        queue, one, wanted, moment, f"PULL_RETRY_IMMEDIATELY (20), next {next_offset}"
+                    )
         elif 0 <= offset < lowest or offset == 0 == highest:
             self._lost(queue, offset, moment, f"PULL_OFFSET_MOVED (21) to {next_offset}")
             raise InvariantError("pull-at-the-end-waits", "PULL_NOT_FOUND (19)", f"21 to {next_offset}")
@@ -303,96 +292,10 @@ class Pulls:
                 )
 
     def _none_of_a_slave(
-        self, step: Pull, queue: Queue, moment: float, answer: Command, tags: Sequence[str] | None
+        self, step: Pull, queue: Queue, moment: float, answer: Command, wanted: Wanted | None
     ) -> None:
         """A slave corrects no offsets, and answers with other codes: its master may have more."""
-        if tags is not None and not tags and 0 <= step.offset < queue.least(moment):
+        if wanted is not None and wanted.is_everything and 0 <= step.offset < queue.least(moment):
             raise InvariantError(
                 "demoted-is-read-from", f"the message at {step.offset}", f"code {answer.code}"
             )
-
-    # --- what a message is ----------------------------------------------------------------------------------
-
-    def _known(self, topic: str, queue: Queue, shown: Message, end: float) -> Entry | None:
-        """The entry of a message that was shown in a queue; None where the queue may hold others."""
-        key = shown.properties.get(PropertyName.UNIQ_KEY, "")
-        text = shown.body.rstrip(b".").decode("latin-1")
-        names = self._ledger.names
-        symbol = names.made.get(key) or names.made.get(text)
-        if symbol is None:
-            if not self._ledger.is_known(topic):
-                return None
-            raise InvariantError(
-                "body-is-as-it-was-sent", "a message that was sent", f"{text!r} with key {key!r}"
-            )
-        entry = queue.at.get(shown.queue_offset)
-        if entry is not None and entry.message != symbol:
-            if not self._ledger.is_known(topic):
-                return None
-            raise InvariantError(
-                _MISSING[entry.origin] if entry.origin != "send" else "acknowledged-is-there",
-                f"{names.name(entry.message)} at {shown.queue_offset}",
-                f"{key or text} there",
-            )
-        if entry is None:
-            entry = self._new(topic, queue, symbol, shown, end)
-        if entry is not None:
-            self._wholeness.judge(entry, shown)
-        return entry
-
-    def _new(self, topic: str, queue: Queue, symbol: str, shown: Message, end: float) -> Entry | None:
-        """Finds the entry of a message that is seen for the first time."""
-        own = [one for one in queue.entries if one.message == symbol]
-        own.sort(key=lambda one: one.tried != shown.reconsume_times)
-        free = [one for one in own if one.offset is None]
-        free.sort(key=lambda one: (one.tried != shown.reconsume_times, one.latest, one.earliest))
-        free.sort(key=lambda one: one.earliest > end)
-        if free and free[0].earliest <= end:
-            queue.bind(free[0], shown.queue_offset, end)
-            if self._ledger.is_known(topic):
-                self._is_in_order(queue, free[0])
-            return free[0]
-        if not self._ledger.is_known(topic):
-            return None
-        what = f"{self._ledger.names.name(symbol)} at {shown.queue_offset}"
-        if free:
-            if free[0].earliest == inf:
-                raise InvariantError(_DEMOTED, "nothing: the Broker is a slave", what)
-            early = free[0].earliest - end
-            raise InvariantError(_EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
-        if own:
-            raise InvariantError(_TWICE[own[0].origin], f"once, at {own[0].offset}", what)
-        half = self._ledger.halves.get(symbol)
-        if half is not None and topic == half.send.topic:
-            if not half.ends:
-                raise InvariantError("half-is-invisible", "nothing: it was not committed", what)
-            raise InvariantError("rolled-back-is-invisible", "nothing: it was rolled back", what)
-        raise InvariantError("acknowledged-is-there", f"nothing: it was not sent to {topic}", what)
-
-    def _is_in_order(self, queue: Queue, entry: Entry) -> None:
-        """Whether messages of one level keep their order; behind a restart some may come again."""
-        if entry.origin != "delay" or entry.paused or queue.ended is not None:
-            return
-        for one in queue.entries:
-            if one.origin != "delay" or one.paused or one.send.level != entry.send.level:
-                continue
-            self._in_order(one, entry)
-            self._in_order(entry, one)
-
-    def _in_order(self, first: Entry, second: Entry) -> None:
-        """Whether of two messages the first lies before the second, if it was sent before."""
-        if first.offset is None or second.offset is None or first.sent >= second.began:
-            return
-        if first.offset > second.offset:
-            names = self._ledger.names
-            raise InvariantError(
-                "delayed-keeps-its-order",
-                f"{names.name(first.message)} before {names.name(second.message)}",
-                f"it is at {first.offset}, behind {second.offset}",
-            )
-
-
-def _has_tag(entry: Entry, tags: Sequence[str]) -> bool:
-    """Whether a queue knows an entry by one of these tags: it holds their hashes."""
-    tag = entry.send.tag
-    return tag is not None and tag_hash(tag) in {tag_hash(one) for one in tags}

@@ -15,18 +15,25 @@ from math import inf
 
 from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
+from harness.program.broker.filters import Empty, Unreadable
+from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.names import Names
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
+from harness.spec.broker.allowed import Allowed
 from harness.spec.broker.groups import Groups
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.invariants import BROKER_INVARIANTS
 from harness.spec.broker.ledger import Ledger
 from harness.spec.broker.nameservers import NameServers
 from harness.spec.broker.online import Online
+from harness.spec.broker.pops import Pops
 from harness.spec.broker.pulls import Pulls
+from harness.spec.broker.recalls import Recalls
 from harness.spec.broker.searches import Searches
+from harness.spec.broker.shown import Shown
 from harness.spec.broker.transactions import Transactions
+from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import Wholeness, messages_of
 from harness.spec.observation import Answered, Ended, Garbled, Heard, Observation, Unanswered, Violation
 from harness.wire import Command, RequestCode
@@ -34,7 +41,7 @@ from harness.wire.messages import PropertyName, TopicName
 
 _AT_ONCE = 1e-9
 """Seconds between two steps at one moment."""
-_LOOKS = (bk.Hear, bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed, bk.Offsets, bk.Status)
+_LOOKS = (bk.Hear, bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed, bk.Offsets, bk.Status, Pop)
 
 
 class BrokerTracker:
@@ -48,7 +55,11 @@ class BrokerTracker:
         """Messages of which it was known before the batch where they are."""
         self._ledger = Ledger(names, line=profile_named(profile), lag=jitter, slack=jitter)
         wholeness = Wholeness(self._ledger)
-        self._pulls = Pulls(self._ledger, wholeness)
+        shown = Shown(self._ledger, wholeness)
+        self._pulls = Pulls(self._ledger, shown)
+        self._pops = Pops(self._ledger, shown)
+        self._allowed = Allowed()
+        self._recalls = Recalls(self._ledger, self._allowed)
         self._searches = Searches(self._ledger, self._pulls, wholeness)
         self._groups = Groups(self._ledger)
         self._transactions = Transactions(self._ledger, wholeness)
@@ -133,6 +144,9 @@ class BrokerTracker:
                 self._groups.restarted(step.how, begin, end)
                 self._transactions.restarted()
                 self._online.restarted()
+                self._online.filters.restarted(step.how, begin)
+                self._allowed.restarted(begin, end)
+                self._pops.restarted()
                 self._nameservers.restarted(step.how, begin, end)
                 self._heard.clear()
             case bk.NameServer():
@@ -205,11 +219,14 @@ class BrokerTracker:
             case bk.DropTopic():
                 self._ledger.dropped(step, end, answer)
                 self._groups.forgot(step.topic, begin, end if answer is not None else inf)
+                self._pops.forgot(step.topic)
             case bk.Switch():
                 self._ledger.switched(step, begin, end, answer)
                 self._nameservers.switched(end)
             case bk.Force():
                 self._nameservers.forced(step, end, answer)
+            case Allow():
+                self._allowed.changed(step, begin, end, answer)
             case bk.Send():
                 self._ledger.sent(step, begin, end, answer)
                 self._transactions.begun(step)
@@ -225,6 +242,7 @@ class BrokerTracker:
                 self._groups.beat(step, begin, end, answer)
                 self._transactions.beat(step, begin, end, answer)
                 self._online.beat(step, number, begin, answer)
+                self._online.filters.beat(step, end, answer)
             case bk.Leave():
                 self._groups.left(step, begin, end, answer)
                 self._transactions.left(step)
@@ -237,6 +255,10 @@ class BrokerTracker:
                 self._groups.locked(step, begin, end, answer)
             case bk.Pull():
                 self._groups.pulled(step, begin, end, answer)
+            case Pop() if answer is None:
+                self._pops.unanswered(step)
+            case Recall():
+                self._recalls.recalled(step, begin, end, answer)
 
     def _answered(self, step: Request, number: int, begin: float, end: float, answer: Command) -> None:
         self._changed(step, number, begin, end, answer)
@@ -244,8 +266,12 @@ class BrokerTracker:
             case bk.Pull() if self._groups.resets.told(step, answer):
                 pass
             case bk.Pull():
-                tags = step.tags if step.subscribes else self._online.wants(step, end)
-                self._pulls.pulled(step, begin, end, answer, tags, self._online.refusal(step, end))
+                wanted = Wanted(step.tags, step.filter) if step.subscribes else self._online.wants(step, end)
+                self._pulls.pulled(step, begin, end, answer, wanted, self._refusal(step, begin, end))
+            case Pop():
+                self._pops.popped(step, begin, end, answer)
+            case Check():
+                self._checked(step, begin, end, answer)
             case bk.Bound():
                 self._searches.bound(step, begin, end, answer)
             case bk.Status():
@@ -264,6 +290,21 @@ class BrokerTracker:
                 raise InvariantError("cleaning-succeeds", "code 0", f"code {answer.code}")
             case bk.Committed():
                 self._groups.asked(step, begin, end, answer)
+
+    def _refusal(self, step: bk.Pull, begin: float, end: float) -> tuple[int, str] | None:
+        """With which code a pull has to be refused because of its group or of filters, and the invariant."""
+        are_on = self._allowed.allows("filters", begin, end)
+        if not step.subscribes or step.filter is None:
+            return self._online.refusal(step, end, filters=are_on)
+        if are_on is False:
+            return 1, "filter-is-refused-where-it-is-off"
+        return (23, "unreadable-filter-is-refused") if isinstance(step.filter, Unreadable) else None
+
+    def _checked(self, step: Check, begin: float, end: float, answer: Command) -> None:
+        """46."""
+        code = 23 if isinstance(step.filter, Unreadable | Empty) else 0
+        if self._allowed.allows("filters", begin, end) and answer.code not in (code, 2):
+            raise InvariantError("filter-can-be-checked", f"code {code}", f"{answer.code}, {answer.remark}")
 
 
 def is_unknown_end(step: Request) -> bool:

@@ -63,7 +63,8 @@ class Wholeness:
         ended = SysFlag.TRANSACTION_COMMIT.value if entry.origin == "commit" else 0
         if shown.sys_flag & _ENDS != ended:
             raise InvariantError(name, f"system flag with {ended}", f"{shown.sys_flag}")
-        if PropertyName.CLUSTER not in shown.properties:
+        is_bare = bool(send.more) and self._ledger.line.has("bare-batches")
+        if PropertyName.CLUSTER not in shown.properties and not is_bare:
             raise InvariantError(
                 "message-has-its-cluster", PropertyName.CLUSTER, f"{sorted(shown.properties)}"
             )

@@ -13,6 +13,7 @@ from harness.mining.schema import (
     spark_schema,
 )
 from harness.program.broker import steps as bk
+from harness.program.broker.any_request import AnyRequest
 from harness.program.steps import AnyStep
 
 FIRST = [
@@ -89,7 +90,7 @@ def test_letters_that_were_stored_mean_what_they_meant() -> None:
 
 
 def test_every_step_of_a_nameserver_has_a_letter_for_each_rule() -> None:
-    of_brokers = (*bk.AnyRequest.__args__, *bk.AboutNameServers.__subclasses__())
+    of_brokers = (*AnyRequest.__args__, *bk.AboutNameServers.__subclasses__())
     kinds = [kind for kind in AnyStep.__args__ if kind not in of_brokers]
     assert all(len(kind.letters) == len(kind.rules or ("its tag",)) for kind in kinds)
 

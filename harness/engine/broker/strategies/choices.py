@@ -19,6 +19,19 @@ VERDICTS: tuple[Literal[8, 12], ...] = (8, 12)
 ENDINGS: tuple[Literal["kill", "term"], ...] = ("kill", "term")
 HOWS: tuple[Literal["fin", "reset"], ...] = ("fin", "reset")
 BOUNDS: tuple[Literal[30, 31, 32], ...] = (30, 31, 32)
+SAID: tuple[tuple[tuple[str, str], ...], ...] = (
+    (),
+    (("a", "1"),),
+    (("a", "5"), ("b", "1")),
+    (("a", "Grün"),),
+    (("a", "-3"), ("b", "x")),
+    (("b", "2147483648"),),
+    (("a", "true"), ("b", "true")),
+    (("a", "5"), ("b", "10")),
+    (("a", "2.5"), ("A", "1")),
+    (("a", "it's"),),
+)
+"""Properties of messages. What is compared with a number and is none fails."""
 MOST = 32
 SOON = 8
 """Seconds behind which a Broker that has become a master has delivered what was due."""
@@ -39,6 +52,11 @@ def any_queue(pick: Pick, state: ProgramState) -> tuple[str, int]:
     return pick.one(state.queues() or [("T0", 0)])
 
 
+def any_said(pick: Pick) -> tuple[tuple[str, str], ...]:
+    """Properties of a message, mostly some."""
+    return pick.one(SAID)
+
+
 def new_message(pick: Pick, state: ProgramState) -> bk.Send:
     topic, queue = pick.one(state.queues() or [("T0", 0)])
     keys = tuple(key for key in KEYS if pick.once_in(4))
@@ -50,6 +68,7 @@ def new_message(pick: Pick, state: ProgramState) -> bk.Send:
         keys=keys,
         flag=pick.one((0, 0, 7)),
         size=pick.one((0, 0, 0, 900)),
+        said=any_said(pick) if pick.once_in(3) else (),
         long=pick.once_in(5),
     )
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.strategies.choices import GROUPS, KEYS, LAST, MOST, SOON
 from harness.program.broker import steps as bk
+from harness.program.broker.filters import Compare, Either, Not
 from harness.program.step import Time
 from harness.program.steps import AnyStep
+
+_FILTERS = (Either(Compare("a", ">", 1), Compare("b", "=", 1)), Not(Compare("a", "=", "5")))
+"""With these every queue is looked at where filters are carried out."""
 
 
 def look(state: ProgramState, *, moment: int) -> list[AnyStep]:
@@ -27,6 +31,8 @@ def look(state: ProgramState, *, moment: int) -> list[AnyStep]:
         found.append(bk.Bound(topic=topic, queue=queue))
         if count:
             found.append(bk.Pull(group="gz", topic=topic, queue=queue, tags=("green", "Aa")))
+        if count and state.allowed.get("filters"):
+            found += [bk.Pull(group="gz", topic=topic, queue=queue, filter=one) for one in _FILTERS]
     found += [bk.Pull(group=group, topic=f"%RETRY%{group}") for group in state.returned]
     found += [bk.Bound(topic=f"%DLQ%{group}") for group in sorted(state.dead)]
     found += [bk.Committed(group=group, topic=topic, queue=queue) for group, topic, queue in state.offsets]

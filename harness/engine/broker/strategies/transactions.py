@@ -39,8 +39,8 @@ def ends_a_transaction(pick: Pick, state: ProgramState) -> Steps:
     send = state.messages[message]
     group = send.group if not pick.once_in(8) else "p9"
     step = bk.End(message=message, verdict=pick.one(VERDICTS), group=group, oneway=pick.once_in(8))
-    if pick.once_in(6):
-        step = msgspec.structs.replace(step, verdict=0, oneway=not pick.once_in(3))
+    if pick.once_in(4):
+        step = msgspec.structs.replace(step, verdict=0, oneway=pick.once_in(2))
     return (step, bk.Pull(topic=send.topic, queue=send.queue))
 
 

@@ -25,6 +25,7 @@ from harness.engine.broker.strategies.topics import makes_a_topic
 from harness.engine.broker.strategies.transactions import begins_a_transaction, ends_a_transaction
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.program.broker import steps as bk
+from harness.program.broker.any_request import AnyRequest
 from harness.program.step import Close, Restart, Time
 from harness.program.steps import AnyStep
 
@@ -138,7 +139,7 @@ def fails(pick: Pick, state: ProgramState) -> Steps:
     return (msgspec.structs.replace(step, held=True, awaited=True), other)
 
 
-def _request(pick: Pick, state: ProgramState) -> bk.AnyRequest:
+def _request(pick: Pick, state: ProgramState) -> AnyRequest:
     step = pick.one(_FAULTY)(pick, state)[0]
     return step if isinstance(step, bk.BrokerRequest) else bk.Bound()
 
