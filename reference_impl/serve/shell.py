@@ -126,11 +126,14 @@ class Shell(Generic[E]):
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def listen(self, at: socket.socket, greeting: Greeting, *, carries_frames: bool = True) -> None:
-        """Accept connections on a socket that listens. The observer sees those that carry frames."""
+        """Take a socket that listens. Its connections wait until `serve`; the observer sees those that carry
+        frames.
+        """
         if not self._listeners:
             self.address = at.getsockname()[:2]
         factory = lambda: _Connection(self, greeting, carries_frames)  # noqa: E731 - asyncio's own way
-        self._listeners.append(await asyncio.get_running_loop().create_server(factory, sock=at))
+        loop = asyncio.get_running_loop()
+        self._listeners.append(await loop.create_server(factory, sock=at, start_serving=False))
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set, and then for as long as the endpoint has to do; set again, it ends that.
@@ -140,6 +143,8 @@ class Shell(Generic[E]):
         self.now.join(self)
         self.tick()
         try:
+            for listener in self._listeners:
+                await listener.start_serving()
             await self._first(_until(stop))
             stop.clear()
             self.resume()
