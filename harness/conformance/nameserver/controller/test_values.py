@@ -69,11 +69,12 @@ def test_ids_are_wide(ns: NameServerSession) -> None:
     ns.replicas(one.name).alive(one.name) >> Reply(SUCCESS, [1, 7, FAR + 7, FAR + 8])
     in_sync(ns, far, near, further)
     ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(far, 1))
-    said = {"master_epoch": 1, "epoch": 2}
-    ns.alter_in_sync(one.name, [7, FAR + 7], master=7, **said) >> Reply(
-        ResponseCode.CONTROLLER_INVALID_MASTER
-    )
-    ns.alter_in_sync(one.name, [7, FAR + 7], master=FAR + 7, **said).in_sync >> Reply(SUCCESS, [7, FAR + 7])
+    for master, answer in (
+        (7, Reply(ResponseCode.CONTROLLER_INVALID_MASTER)),
+        (FAR + 7, Reply(SUCCESS, ext={"newSyncStateSetEpoch": "3"})),
+    ):
+        ns.alter_in_sync(one.name, [7, FAR + 7], master=master, master_epoch=1, epoch=2) >> answer
+    ns.replica_info(one.name).in_sync >> Reply(SUCCESS, [7, FAR + 7])
     near.elects(designate=True) >> Reply(SUCCESS)
     ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(near, 2))
     for epoch in (3, 2):
