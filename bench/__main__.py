@@ -17,6 +17,7 @@ NAMES = (
         "catalogue",
         "flood",
         "testing",
+        "advance",
         "machines",
         "campaign",
     ),

@@ -2,7 +2,8 @@
 
 `python -m bench.testing [ROUNDS]` prints milliseconds of a start, of a reset, and of a small test (a topic of
 its own, a message sent, waited for and looked at, the topic deleted), their ratio to the start of a Python,
-and how much memory the process has after each tenth of ROUNDS rounds (2000) of messages and a reset.
+and how much memory the process has after each tenth of ROUNDS rounds (2000) of messages and a reset, with
+the ratio of the last to the first.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def main(rounds: int) -> None:
             if (number + 1) % max(1, rounds // 10) == 0:
                 sizes.append(resident())
     print(f"MiB of memory after each tenth of {rounds} rounds: {' '.join(map(str, sizes))}")
+    print(f"the last is {sizes[-1] / max(1, sizes[0]):.2f} × the first")
 
 
 if __name__ == "__main__":

@@ -116,7 +116,6 @@ class DockerTarget:
 
     def another(self, setup: Setup = DEFAULT_SETUP) -> ContainerInstance:
         """Creates a container. Raises ``TargetError`` with what to do where it cannot."""
-        require_posix_to_start()
         _engine()
         return ContainerInstance(self._image, self._warp, setup, self._description)
 
@@ -306,7 +305,12 @@ class ContainerInstance:
 
 
 def _engine() -> ModuleType:
-    """The module that knows the engine, where its library is installed."""
+    """The module that knows the engine.
+
+    Raises ``TargetError`` where the harness can start no server, or where the library is not there or cannot
+    read its settings: it does so when it is imported, also from a file in the home directory.
+    """
+    require_posix_to_start()
     try:
         from harness.targets import engine
     except ImportError as problem:
@@ -314,6 +318,13 @@ def _engine() -> ModuleType:
             expected="the package testcontainers, for docker: targets",
             got=str(problem),
             do="install it with: pip install 'rmq-harness[docker]'",
+        ) from problem
+    except (OSError, ValueError) as problem:
+        raise TargetError(
+            expected="settings that the package testcontainers can read, for docker: targets",
+            got=str(problem),
+            why="it reads ~/.testcontainers.properties, and the variables TESTCONTAINERS_… and TC_…",
+            do="correct or remove the one that this is about",
         ) from problem
     return engine
 

@@ -13,6 +13,7 @@ import msgspec
 from harness.wire.code_names import request_words
 from reference_impl.serve.faults import Layers, Request, Rule
 
+from .departures import Departures
 from .waiting import wait_until
 
 _T = TypeVar("_T")
@@ -24,6 +25,7 @@ class Host(Protocol):
     """Servers that faults can happen to."""
 
     layers: Layers
+    departures: Departures
 
     def call(self, what: Callable[[], _T]) -> _T:
         """What a function gives that is called in the event loop of the servers."""

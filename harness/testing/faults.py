@@ -225,18 +225,39 @@ class Faults:
         """
         return self._host.call(lambda: self._host.layers.reset_client(client, server))
 
-    def chaos(self, seed: int, *, rate: float = 0.2, **which: Unpack[Which]) -> Fault:
+    def chaos(self, seed: int, *, rate: float = 0.2, servers: float = 0.0, **which: Unpack[Which]) -> Fault:
         """One request in `1/rate` meets a fault that the seed draws. The n-th send, pull, commit, … meets the
         same fault with the same seed; servers pause, too. A test that fails shows what happened.
 
-        Finds: what no other test was written for.
+        At one request in `1/servers` the server that got it is stopped, killed or paused. It is back after at
+        most two seconds, with what it had stored; all servers are back when the fault has ended.
+
+        Finds: what no other test was written for. With `servers`: messages that were taken for sent without
+        an answer, or are handled twice when a Broker comes back.
         """
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 < rate <= 1:
-            raise ValueError(f"rate={rate!r}: expected a number above 0, at most 1")
-        fault = self._fault("chaos", which, {"seed": seed, "rate": rate}, expected=0)
-        return self._begun(
-            fault, Chaos(seed, rate, self._selector(which), which.get("times"), fault.happened)
+        for name, share in (("rate", rate), ("servers", servers)):
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise ValueError(f"{name}={share!r}: expected a number from 0 to 1")
+        if not (rate or servers):
+            raise ValueError("rate=0, servers=0: expected one of them above 0; nothing would happen")
+        absences = self._host.departures.absences()
+        given = {"seed": seed, "rate": rate} | ({"servers": servers} if servers else {})
+
+        def ended(fault: Fault) -> None:
+            self._lasting.remove(fault)
+            absences.end()
+
+        fault = self._fault("chaos", which, given, expected=0, ended=ended)
+        chaos = Chaos(
+            seed,
+            rate,
+            servers,
+            self._selector(which),
+            which.get("times"),
+            happened=fault.happened,
+            absences=absences,
         )
+        return self._begun(fault, chaos)
 
     # -- how they begin --------------------------------------------------------------------------------------
 
@@ -263,10 +284,16 @@ class Faults:
         return msgspec.structs.replace(selected, **real)
 
     def _fault(
-        self, name: str, which: Mapping[str, Any], given: Mapping[str, Any], *, expected: int
+        self,
+        name: str,
+        which: Mapping[str, Any],
+        given: Mapping[str, Any],
+        *,
+        expected: int,
+        ended: Callable[[Fault], None] | None = None,
     ) -> Fault:
         shown = ", ".join(f"{key}={value!r}" for key, value in {**given, **which}.items())
-        return Fault(self._host, f"{name}({shown})", expected, self._lasting.remove)
+        return Fault(self._host, f"{name}({shown})", expected, ended or self._lasting.remove)
 
     def _begun(self, fault: Fault, rule: Rule) -> Fault:
         fault.begin(rule)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeVar
 
 from reference_impl.serve import Cluster, Server
 from reference_impl.serve.faults import Layers
 
+from .departures import Departures, How
 from .faults import Faults
-from .problems import RocketMQError
 
 _T = TypeVar("_T")
-
-_How: TypeAlias = Literal["stop", "kill", "pause"]
 
 
 class Away:
@@ -43,7 +41,7 @@ class ServerFaults:
         self.layers = Layers()
         self.fault = Faults(self)
         """Begins faults of requests and answers."""
-        self._away: set[str] = set()
+        self.departures = Departures(self)
 
     def _call(self, function: Callable[[Cluster], _T]) -> _T:
         raise NotImplementedError
@@ -60,77 +58,55 @@ class ServerFaults:
 
         Finds: producers that do not try another Broker, and a route that is never asked for again.
         """
-        return self._leave(_broker(name), "stop")
+        return self._away(_broker(name), "stop")
 
     def kill_broker(self, name: str) -> Away:
         """A Broker is gone at once. NameServers notice that its connection has ended.
 
         Finds: what `stop_broker` finds, and messages that were taken for sent without an answer.
         """
-        return self._leave(_broker(name), "kill")
+        return self._away(_broker(name), "kill")
 
     def pause_broker(self, name: str) -> Away:
         """A Broker accepts connections and requests, and answers nothing, as a process in a long pause.
 
         Finds: calls without a time-out, and threads that all wait for one Broker.
         """
-        return self._leave(_broker(name), "pause")
+        return self._away(_broker(name), "pause")
 
     def start_broker(self, name: str) -> None:
         """A Broker that was stopped, killed or paused is back, and registered with the NameServers."""
-        self._return(_broker(name))
+        self.departures.come_back(_broker(name))
 
     def stop_nameserver(self, number: int) -> Away:
         """A NameServer ends.
 
         Finds: clients that know one NameServer only, and those that cannot go on without any.
         """
-        return self._leave(_nameserver(number), "stop")
+        return self._away(_nameserver(number), "stop")
 
     def pause_nameserver(self, number: int) -> Away:
         """A NameServer accepts connections and requests, and answers nothing.
 
         Finds: clients that wait for one NameServer where they could ask another.
         """
-        return self._leave(_nameserver(number), "pause")
+        return self._away(_nameserver(number), "pause")
 
     def start_nameserver(self, number: int) -> None:
         """A NameServer that was stopped or paused is back, and Brokers have registered with it."""
-        self._return(_nameserver(number))
+        self.departures.come_back(_nameserver(number))
 
     def bring_back(self) -> None:
         """All servers that are away are back."""
-        for name in list(self._away):
-            self._return(name)
+        self.departures.bring_back()
 
     def _started(self, server: Server[Any]) -> None:
         """A server has started again."""
         self.layers.attach(server.name, server.shell)
 
-    def _leave(self, name: str, how: _How) -> Away:
-        async def leave(cluster: Cluster) -> None:
-            server = _found(cluster, name)
-            if not cluster.runs(name):
-                raise RocketMQError(f"{name} has been stopped already; start it before it can {how}")
-            if how == "pause":
-                server.shell.pause()
-            else:
-                await cluster.end(name, kill=how == "kill")
-
-        self._wait_for(leave)
-        self._away.add(name)
-        return Away(lambda: self._return(name))
-
-    def _return(self, name: str) -> None:
-        async def come_back(cluster: Cluster) -> None:
-            server = _found(cluster, name)
-            if cluster.runs(name):
-                server.shell.resume()
-            else:
-                await cluster.begin(name, self._started)
-
-        self._wait_for(come_back)
-        self._away.discard(name)
+    def _away(self, name: str, how: How) -> Away:
+        self.departures.leave(name, how)
+        return Away(lambda: self.departures.come_back(name))
 
 
 def _broker(name: str) -> str:
@@ -144,11 +120,3 @@ def _nameserver(number: int) -> str:
     if not isinstance(number, int) or isinstance(number, bool):
         raise TypeError(f"{number!r}: expected the number of a NameServer, from 0")
     return f"nameserver-{number}"
-
-
-def _found(cluster: Cluster, name: str) -> Server[Any]:
-    for server in cluster.servers:
-        if server.name == name:
-            return server
-    known = ", ".join(server.name for server in cluster.servers)
-    raise RocketMQError(f"there is no server {name}; the cluster has {known}")

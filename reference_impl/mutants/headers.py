@@ -16,6 +16,8 @@ from .registry import Family, family
 Members: TypeAlias = dict[str, Any]
 """The members of a JSON header."""
 
+NUMBERS = ("code", "flag", "opaque", "version")
+"""The members of a JSON header that are numbers."""
 FIXED = 21
 """Bytes of a binary header without remark and ext fields."""
 

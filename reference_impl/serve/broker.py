@@ -39,6 +39,7 @@ from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.tls_settings import TLS_KEYS
 from reference_impl.remoting.values import shown
 
+from .access import check_access, unreadable
 from .clock import Clock
 from .looping import run_until_signal
 from .problems import EXIT_CONFIGURATION, EXIT_NOT_STARTED, StartError, complain, say
@@ -161,7 +162,7 @@ async def serve_broker(
         try:
             endpoint = made(_stored(settings, memory))
         except AclError as error:
-            raise StartError(f"{settings.rocketmq_home}/{error}", EXIT_CONFIGURATION) from error
+            raise unreadable(settings.rocketmq_home, error) from error
         except (OSError, StoreError) as error:
             raise StartError(
                 f"store {settings.store_path_root_dir} cannot be used: {error}", EXIT_NOT_STARTED
@@ -217,30 +218,13 @@ def broker_settings(
         config.check()
     except ConfigError as error:
         raise StartError(str(error), EXIT_CONFIGURATION) from error
-    _check_access(profile, config)
+    check_access(profile, config)
     if not (config.listen_port == 0 or _VIP_BELOW < config.listen_port <= 65_535):
         raise StartError(
             f"port {config.listen_port}: expected 0, or a number from 3 to 65535 (two below is the VIP port)",
             EXIT_CONFIGURATION,
         )
     return config
-
-
-def _check_access(profile: str, config: Config) -> None:
-    """Says where `aclEnable` protects nothing. Raises StartError where it would refuse everything."""
-    if not config.acl_enable:
-        return
-    if not PARTS[profile].profile.v5 and not config.rocketmq_home:
-        raise StartError(
-            "aclEnable=true: expected rocketmqHome=DIR in the file, or ROCKETMQ_HOME in the environment; the "
-            "accounts are in DIR/conf/plain_acl.yml",
-            EXIT_CONFIGURATION,
-        )
-    if PARTS[profile].profile.v5:
-        complain(
-            f"broker: aclEnable=true protects nothing: Brokers of {profile} do not have this access control; "
-            "use --profile 4.9"
-        )
 
 
 def warn_of(

@@ -109,22 +109,27 @@ class Cluster:
         await self._runs.end(name, kill=kill)
 
     async def begin(self, name: str, started: Callable[[Server[Any]], None]) -> None:
-        """Start a server that was ended: the same port, the same store. `started` gets it.
+        """Start a server that was ended: the same port, the same store. `started` gets it before
+        any request does.
 
         When this returns, the NameServers that serve know the Brokers that serve: with one that has come back
         they register at once, and not when their period is over. Raises StartError.
         """
         assert self._runs is not None
-        for number, nameserver in enumerate(self.nameservers):
+
+        def there(server: Server[Any]) -> None:
+            kind: list[Server[Any]] = self.nameservers if server.role == "nameserver" else self.brokers
+            kind[[one.name for one in kind].index(name)] = server
+            started(server)
+
+        for nameserver in self.nameservers:
             if nameserver.name == name:
                 config, port = nameserver.endpoint.settings.config, nameserver.shell.address[1]
                 config = msgspec.structs.replace(config, listen_port=port)
-                self.nameservers[number] = await self._runs.start_nameserver(name, config)
-                started(self.nameservers[number])
-        for number, broker in enumerate(self.brokers):
+                await self._runs.start_nameserver(name, config, there)
+        for broker in self.brokers:
             if broker.name == name:
-                self.brokers[number] = await self._runs.start_broker(name, broker.endpoint.broker.config)
-                started(self.brokers[number])
+                await self._runs.start_broker(name, broker.endpoint.broker.config, there)
         await self._runs.first(self._acquainted())
 
     def serves(self, server: Server[Any]) -> bool:

@@ -6,7 +6,7 @@
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 import msgspec
@@ -41,39 +41,61 @@ class Runs:
         self._kept: dict[str, dict[str, bytes]] = {}
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def start_nameserver(self, name: str, config: NameServerConfig) -> Server[NameServerEndpoint]:
-        """A NameServer that has started. Raises StartError."""
-        ready: asyncio.Future[Shell[NameServerEndpoint]] = asyncio.get_running_loop().create_future()
+    async def start_nameserver(
+        self,
+        name: str,
+        config: NameServerConfig,
+        started: Callable[[Server[NameServerEndpoint]], None] = lambda _: None,
+    ) -> Server[NameServerEndpoint]:
+        """A NameServer that has started; `started` gets it before any request does. Raises StartError."""
+        ready: asyncio.Future[Server[NameServerEndpoint]] = asyncio.get_running_loop().create_future()
+
+        def there(shell: Shell[NameServerEndpoint]) -> None:
+            host, port = shell.address
+            server = Server(name, "nameserver", f"{reachable(host)}:{port}", shell)
+            started(server)
+            ready.set_result(server)
+
         stop = asyncio.Event()
         serving = serve_nameserver(
             profile=self._profile,
             config=config,
             stop=stop,
-            ready=ready.set_result,
+            ready=there,
             clock=self._clock,
             memory=self._kept.setdefault(name, {}),
         )
         self._run(name, asyncio.create_task(serving), stop)
-        shell = await self.first(ready)
-        host, port = shell.address
-        return Server(name, "nameserver", f"{reachable(host)}:{port}", shell)
+        return await self.first(ready)
 
-    async def start_broker(self, name: str, config: BrokerConfig) -> Server[BrokerEndpoint]:
-        """A Broker that has started, and is not registered yet. Raises StartError."""
-        ready: asyncio.Future[Shell[BrokerEndpoint]] = asyncio.get_running_loop().create_future()
+    async def start_broker(
+        self,
+        name: str,
+        config: BrokerConfig,
+        started: Callable[[Server[BrokerEndpoint]], None] = lambda _: None,
+    ) -> Server[BrokerEndpoint]:
+        """A Broker that has started, and is not registered yet; `started` gets it before any request does.
+        Raises StartError.
+        """
+        ready: asyncio.Future[Server[BrokerEndpoint]] = asyncio.get_running_loop().create_future()
+
+        def there(shell: Shell[BrokerEndpoint]) -> None:
+            address = shell.endpoint.broker.config.address
+            server = Server(name, "slave" if config.broker_id else "master", address, shell)
+            started(server)
+            ready.set_result(server)
+
         stop = asyncio.Event()
         serving = serve_broker(
             profile=self._profile,
             config=config,
             stop=stop,
-            ready=ready.set_result,
+            ready=there,
             clock=self._clock,
             memory=self._memories.setdefault(name, Memory()),
         )
         self._run(name, asyncio.create_task(serving), stop)
-        shell = await self.first(ready)
-        address = shell.endpoint.broker.config.address
-        return Server(name, "slave" if config.broker_id else "master", address, shell)
+        return await self.first(ready)
 
     async def first(self, awaited: Awaitable[_T]) -> _T:
         """What is awaited; raises what a server raises before it is there."""

@@ -16,7 +16,6 @@ Used by `nameserver.py` and `broker.py`.
 
 import asyncio
 import socket
-import struct
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
 
@@ -25,6 +24,7 @@ from reference_impl.remoting.endpoint import NEVER, RemotingEndpoint
 from reference_impl.remoting.errors import DurabilityError
 
 from .clock import Clock
+from .connection import Connection
 from .outbound import Outbound
 from .problems import EXIT_NOT_STARTED, StartError
 
@@ -38,10 +38,6 @@ FAREWELL_LOOKS = 0.02
 """Seconds between two looks whether a server that is asked to stop is ready to."""
 FAREWELL_AT_MOST = 3.0
 """Seconds that a server goes on that is asked to stop while its clock stands still."""
-LINGER = 5.0
-"""Seconds that a peer has to read what was sent before a close."""
-_AT_ONCE = struct.pack("ii", 1, 0)
-"""How long a socket lingers: not at all."""
 
 Greeting: TypeAlias = Callable[[Any, int, str, int], list[Effect]]
 """A method of the endpoint, called for an accepted connection: (endpoint, number, peer "ip:port", now) ->
@@ -113,7 +109,7 @@ class Shell(Generic[E]):
         self._persist = persist
         self._anew = anew
         self._listeners: list[asyncio.Server] = []
-        self._connections: dict[int, _Connection] = {}
+        self._connections: dict[int, Connection] = {}
         self._numbers = 0
         self.room = memoryview(bytearray(READ_AT_MOST))
         """What every connection reads into: a loop hands over what it has read before it reads again."""
@@ -126,11 +122,14 @@ class Shell(Generic[E]):
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def listen(self, at: socket.socket, greeting: Greeting, *, carries_frames: bool = True) -> None:
-        """Accept connections on a socket that listens. The observer sees those that carry frames."""
+        """Take a socket that listens. Its connections wait until `serve`; the observer sees those that carry
+        frames.
+        """
         if not self._listeners:
             self.address = at.getsockname()[:2]
-        factory = lambda: _Connection(self, greeting, carries_frames)  # noqa: E731 - asyncio's own way
-        self._listeners.append(await asyncio.get_running_loop().create_server(factory, sock=at))
+        factory = lambda: Connection(self, greeting, carries_frames)  # noqa: E731 - asyncio's own way
+        loop = asyncio.get_running_loop()
+        self._listeners.append(await loop.create_server(factory, sock=at, start_serving=False))
 
     async def serve(self, stop: asyncio.Event) -> None:
         """Serve until `stop` is set, and then for as long as the endpoint has to do; set again, it ends that.
@@ -140,6 +139,8 @@ class Shell(Generic[E]):
         self.now.join(self)
         self.tick()
         try:
+            for listener in self._listeners:
+                await listener.start_serving()
             await self._first(_until(stop))
             stop.clear()
             self.resume()
@@ -233,7 +234,7 @@ class Shell(Generic[E]):
         if connection is not None:
             connection.reset()
 
-    def opened(self, connection: "_Connection", peer: str, greeting: Greeting) -> int:
+    def opened(self, connection: Connection, peer: str, greeting: Greeting) -> int:
         self._numbers += 1
         self._connections[self._numbers] = connection
         if self.observer is not None and connection.carries_frames:
@@ -320,7 +321,7 @@ class Shell(Generic[E]):
                 self._dialling.add(task)
                 task.add_done_callback(self._dialling.discard)
 
-    def _observed_end(self, number: int, connection: "_Connection", *, by_peer: bool = False) -> None:
+    def _observed_end(self, number: int, connection: Connection, *, by_peer: bool = False) -> None:
         if self.observer is not None and connection.carries_frames:
             self.observer.closed(number, by_peer=by_peer or connection.is_half_closed)
 
@@ -346,7 +347,7 @@ class Shell(Generic[E]):
         try:
             async with asyncio.timeout(dial.within / 1000):
                 await asyncio.get_running_loop().create_connection(
-                    lambda: _Connection(self, connected, carries_frames=False), host.strip("[]"), int(port)
+                    lambda: Connection(self, connected, carries_frames=False), host.strip("[]"), int(port)
                 )
         except (OSError, ValueError):  # unreachable, too late, or no address
             self.perform(endpoint.dialled(None, self.now()))
@@ -401,100 +402,3 @@ _WRITTEN = frozenset({Persist, Flush})
 
 async def _until(stop: asyncio.Event) -> None:
     await stop.wait()
-
-
-class _Connection(asyncio.BufferedProtocol):
-    """One accepted connection."""
-
-    transport: asyncio.Transport
-    number: int
-
-    def __init__(self, shell: Shell[Any], greeting: Greeting, carries_frames: bool = True) -> None:
-        self._shell = shell
-        self._greeting = greeting
-        self.carries_frames = carries_frames
-        self._paused = False
-        self._reads = True
-        self._is_scheduled = False
-        self.is_half_closed = False
-        """Whether the peer has ended its direction."""
-        self.is_aborted = False
-        """Whether it was ended here at once."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
-        connected: socket.socket | None = transport.get_extra_info("socket")
-        if connected is not None:
-            connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        name = transport.get_extra_info("peername")
-        self.number = self._shell.opened(self, f"{name[0]}:{name[1]}" if name else "", self._greeting)
-        self.read_on()
-
-    def get_buffer(self, sizehint: int) -> memoryview:
-        return self._shell.room
-
-    def buffer_updated(self, nbytes: int) -> None:
-        self._shell.received(self.number, self._shell.room[:nbytes])
-        self.go_on()
-
-    def pause_writing(self) -> None:
-        self._paused = True
-        self.read_on()
-
-    def resume_writing(self) -> None:
-        self._paused = False
-        self.go_on()
-
-    def go_on(self) -> None:
-        """See to what was held back, as long as the peer reads: a part of it in each turn of the loop."""
-        if not self._is_scheduled and self._may_go_on():
-            self._is_scheduled = True
-            asyncio.get_running_loop().call_soon(self._part)
-        self.read_on()
-
-    def _may_go_on(self) -> bool:
-        shell = self._shell
-        return not (self._paused or shell.is_holding) and shell.endpoint.has_waiting(self.number)
-
-    def _part(self) -> None:
-        self._is_scheduled = False
-        if self._may_go_on():
-            self._shell.received(self.number, b"")
-        self.go_on()
-
-    def read_on(self) -> None:
-        """Reads from the socket, or stops to: not while the peer does not read, nor while something waits."""
-        shell = self._shell
-        wanted = not (self._paused or shell.is_paused or shell.endpoint.has_waiting(self.number))
-        if wanted is not self._reads and not self.transport.is_closing():
-            self._reads = wanted
-            if wanted:
-                self.transport.resume_reading()
-            else:
-                self.transport.pause_reading()
-
-    def eof_received(self) -> bool:
-        """The peer has half-closed; the endpoint decides what comes of it."""
-        self.is_half_closed = True
-        self._shell.half_closed(self.number)
-        return True
-
-    def connection_lost(self, error: Exception | None) -> None:
-        self._shell.ended(self.number)
-
-    def reset(self) -> None:
-        """End the connection; its peer gets no byte more, and a reset."""
-        connected: socket.socket | None = self.transport.get_extra_info("socket")
-        if connected is not None:
-            connected.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
-        self.abort()
-
-    def abort(self) -> None:
-        """End the connection; what was not sent yet is lost."""
-        self.is_aborted = True
-        self.transport.abort()
-
-    def close(self) -> None:
-        """End the connection; a peer that does not read what was sent cannot keep it."""
-        self.transport.close()
-        asyncio.get_running_loop().call_later(LINGER, self.transport.abort)

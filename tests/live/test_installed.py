@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from clusters import missing
+from guides import Reader
 from wheels import built
 
 from harness.targets import TargetError
@@ -54,6 +55,18 @@ def test_pip_install(wheel: Path, tmp_path: Path) -> None:
     command = python.with_name("rmq-harness")
     assert "CONFORMANT, exit 0" in ran(command, "check", "builtin:", directory=tmp_path)
     assert "catalogue " in ran(command, "--version", directory=tmp_path)
+
+
+def test_the_guide_for_tests_of_applications(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From an empty environment: what the guide imports is installed by what it installs."""
+    python = environment(tmp_path / "venv")
+    ran(python, "-m", "pip", "install", "--quiet", "rocketmq", wheel, directory=tmp_path)
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    reader = Reader(python, tmp_path)
+    assert reader.follow("testing.md") == 5
+    assert reader.follow("testing-time.md") == 1
 
 
 def test_pipx_run(wheel: Path, tmp_path: Path) -> None:

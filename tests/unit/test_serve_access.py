@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,3 +107,45 @@ def test_brokers_of_later_lines_say_that_they_protect_nothing(tmp_path: Path) ->
     status, said = process.stop()
     assert status == 0
     assert "aclEnable=true protects nothing" in said
+
+
+def said_at_the_start(home: Path, accounts: str | None, capsys: pytest.CaptureFixture[str]) -> str:
+    assert serve.run_broker(profile="4.9", config_file=config(home, accounts), print_config=True) == 0
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("accounts", [None, "globalWhiteRemoteAddresses: [' ']\naccounts: []\n"])
+def test_without_an_account_it_says_what_to_write(
+    accounts: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    head, _, rest = said_at_the_start(tmp_path, accounts, capsys).partition("; write ")
+    assert head == f"broker: aclEnable=true lets no one in: {tmp_path}/conf/plain_acl.yml has no account"
+    assert rest.endswith(" without a restart\n")
+    assert said_at_the_start(tmp_path, rest.partition(" into it")[0], capsys) == ""
+
+
+def test_addresses_that_are_let_in_need_no_account(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert said_at_the_start(tmp_path, "globalWhiteRemoteAddresses: [10.0.0.7]\n", capsys) == ""
+
+
+def test_a_cluster_says_it_once(tmp_path: Path) -> None:
+    path = config(tmp_path, None)
+    process = Process(f"run_cluster(profile='4.9', size=Size(masters=2), port=0, config_file={path!r})")
+    status, said = process.stop()
+    assert (status, said.count("lets no one in"), said.count("\n")) == (0, 1, 1)
+
+
+def test_a_file_that_may_not_be_read_ends_the_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = config(tmp_path, ACCOUNTS)
+
+    def refused(_: str) -> dict[str, bytes]:
+        raise PermissionError(errno.EACCES, "Permission denied", "/home/conf/plain_acl.yml")
+
+    monkeypatch.setattr("reference_impl.serve.access.files_of_access", refused)
+    assert serve.run_broker(profile="4.9", port=0, config_file=path) == serve.EXIT_CONFIGURATION
+    expected = "broker: aclEnable=true: /home/conf/plain_acl.yml cannot be read: Permission denied\n"
+    assert capsys.readouterr().err == expected

@@ -16,7 +16,8 @@ from harness.wire.bodies import Properties, SyncStateSet
 OF_CONTROLLER: Final = range(1001, 1014)
 """The codes that only a controller serves, and those beside them."""
 
-
+_SHOWN: Final = 20
+"""Ids that a report shows of a body."""
 _IN_SYNC: Final = body_member("syncStateSet", of=list)
 _TABLE: Final = body_member("replicasInfoTable", of=dict)
 
@@ -129,7 +130,8 @@ class ControllerRequests(SettingsSession):
         ext = {"brokerName": broker, "masterBrokerId": str(master), "masterEpoch": str(master_epoch)}
         body = SyncStateSet(ids, epoch).encode()
         code = RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET
-        return MasterExchange(self.request(code, ext, body, on, f"{broker}, {ids}", header))
+        about = f"{broker}, {ids if len(ids) <= _SHOWN else f'{len(ids)} ids'}"
+        return MasterExchange(self.request(code, ext, body, on, about, header))
 
     def update_controller(self, given: dict[str, str] | bytes) -> Exchange:
         """UPDATE_CONTROLLER_CONFIG (1009)."""

@@ -81,6 +81,17 @@ def test_accounts_of_a_file_that_is_removed_are_refused() -> None:
     assert broker.execute(command, 1, broker.started).code == ResponseCode.SYSTEM_ERROR
 
 
+def test_accounts_of_a_file_that_appears_are_let_in() -> None:
+    files: dict[str, bytes] = {}
+    broker = make_broker("4.9", acl_files=lambda: files, aclEnable=True).broker
+    command = ADMIN.sign(Command(RequestCode.GET_ALL_TOPIC_CONFIG))
+    assert broker.execute(command, 1, broker.started).code == ResponseCode.SYSTEM_ERROR
+    line = f"- {{accessKey: {ADMIN.access_key}, secretKey: {ADMIN.secret_key}, admin: true}}"
+    files[NAMED] = f"accounts:\n{line}\n".encode()
+    broker.tick(broker.started + 5_000)
+    assert broker.execute(command, 1, broker.started).code == ResponseCode.SUCCESS
+
+
 def test_a_pull_without_a_topic_needs_the_right_to_the_group_alone() -> None:
     line = "- {accessKey: subscriber, secretKey: of-a-subscriber, defaultGroupPerm: SUB}"
     files = {NAMED: f"accounts:\n{line}\n".encode()}

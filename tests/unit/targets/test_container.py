@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -10,10 +11,23 @@ import pytest
 from harness.cli import main
 from harness.targets import TargetError, parse
 
+PROPERTIES = ".testcontainers.properties"
+
 
 @pytest.fixture(autouse=True)
-def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_engine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """And a home directory that says nothing of one."""
     monkeypatch.setenv("DOCKER_HOST", "unix:///nonexistent/docker.sock")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    forget_testcontainers(monkeypatch)
+
+
+def forget_testcontainers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It reads its settings when it is imported."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "testcontainers"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "harness.targets.engine", raising=False)
+    monkeypatch.delattr("harness.targets.engine", raising=False)
 
 
 @pytest.mark.parametrize(
@@ -57,10 +71,33 @@ def test_without_an_engine_one_message_and_exit_4(capsys: pytest.CaptureFixture[
 
 
 def test_without_testcontainers_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "testcontainers"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.delitem(sys.modules, "harness.targets.engine", raising=False)
-    monkeypatch.delattr("harness.targets.engine", raising=False)
     monkeypatch.setitem(sys.modules, "testcontainers", None)
     with pytest.raises(TargetError, match=r"pip install 'rmq-harness\[docker\]'"):
         parse("docker:apache/rocketmq:5.3.3").start()
+
+
+def test_settings_that_testcontainers_cannot_read_are_a_mistake_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / PROPERTIES).write_bytes("tc.host=tcp://übung".encode("utf-16"))
+    with pytest.raises(TargetError) as raised:
+        parse("docker:apache/rocketmq:5.3.3").start()
+    said = str(raised.value)
+    assert "expected  settings that the package testcontainers can read" in said
+    assert f"~/{PROPERTIES}" in said
+
+
+def test_settings_that_testcontainers_reads_are_in_force(tmp_path: Path) -> None:
+    (tmp_path / PROPERTIES).write_text("tc.host=tcp://127.0.0.1:1\n")
+    with pytest.raises(TargetError, match="a container engine that answers") as raised:
+        parse("docker:apache/rocketmq:5.3.3").start()
+    assert "Connection refused" in str(raised.value)
+
+
+def test_where_nothing_can_be_started_the_engine_is_not_looked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / PROPERTIES).write_bytes(b"\xff=\n")
+    monkeypatch.delattr(os, "fork")
+    target = parse("docker:some/image")
+    assert target.line is None
+    with pytest.raises(TargetError, match="Linux, macOS or WSL"):
+        target.start()

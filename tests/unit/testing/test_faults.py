@@ -372,7 +372,9 @@ def test_a_fault_needs_servers() -> None:
         (lambda fault: fault.damage_reply(), "needs one damage at least"),
         (lambda fault: fault.rebalance("CG", members=0), "members=0: expected a number from 1"),
         (lambda fault: fault.stale_route(), "stale_route needs topic="),
-        (lambda fault: fault.chaos(1, rate=2), "rate=2: expected a number above 0"),
+        (lambda fault: fault.chaos(1, rate=2), "rate=2: expected a number from 0 to 1"),
+        (lambda fault: fault.chaos(1, servers=True), "servers=True: expected a number from 0 to 1"),
+        (lambda fault: fault.chaos(1, rate=0), "rate=0, servers=0: expected one of them above 0"),
     ],
 )
 def test_a_fault_that_cannot_be_is_refused(

@@ -267,8 +267,9 @@ def _names_of_groups(reply: Command) -> list[list[str]]:
     ]
 )
 def test_table_of_groups_comes_in_parts(bk: BrokerSession) -> None:
-    one, other, topic = bk.group("one"), bk.group("other"), bk.topic()
-    for group in (one, other):
+    one, *others = (bk.group() for _ in range(5))
+    topic = bk.topic()
+    for group in (one, *others):
         bk.create_group(group) >> Reply(SUCCESS)
         said = {"group": group, "topic": topic, "readable": "false"}
         bk.call(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN, said) >> Reply(SUCCESS)
@@ -280,6 +281,9 @@ def test_table_of_groups_comes_in_parts(bk: BrokerSession) -> None:
     total = Including({"totalGroupNum": str(len(names))})
     part(bk, 0, 2) >> Reply(SUCCESS, [names[:2], ANYTHING], ext=total)
     part(bk, names.index(one), 1, version) >> Reply(SUCCESS, [[one], [one]], ext=total)
+    for first, most in ((2, 2), (3, 3)):
+        shown_part = [names[first : first + most], ANYTHING]
+        part(bk, first, most, version) >> Reply(SUCCESS, shown_part, ext=total)
     part(bk, names.index(one), 1, changed) >> Reply(SUCCESS, [names[:1], ANYTHING], ext=total)
 
 

@@ -58,9 +58,10 @@ def test_notifies(bk: BrokerSession) -> None:
 
 @case(kills=["notifications-are-of-all-tags", "notifications-are-of-the-first-tag"])
 def test_notifies_of_wanted_tags(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a", tags="A")
-    for tags, has in (("A", "true"), ("B", "false"), ("B || A", "true"), ("*", "true")):
-        bk.notification(topic, group, tags=tags) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
+    for tag, other in (("A", "B"), ("é中", "è中")):
+        topic, group = filled(bk, b"a", tags=tag)
+        for tags, has in ((tag, "true"), (other, "false"), (f"{other} || {tag}", "true"), ("*", "true")):
+            bk.notification(topic, group, tags=tags) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
 
 
 @case(kills=["notifications-do-not-wait"])

@@ -19,7 +19,9 @@ from harness.wire import RequestCode, ResponseCode
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue"])
 def test_is_shown_as_created(bk: BrokerSession) -> None:
-    topic = mapped(bk)
+    topic = bk.name("static")
+    given = mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)]})
+    put(bk, {**given, "unknown": "x" * 70_000}) >> Reply(SUCCESS)
     queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
     told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
     whole = Including({"mappingDetail": told, "readQueueNums": 2, "writeQueueNums": 2})

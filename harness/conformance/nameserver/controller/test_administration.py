@@ -57,12 +57,16 @@ def test_name_is_forgotten_by_force(ns: NameServerSession) -> None:
 @case(kills=["ids-that-are-no-numbers-are-passed-over"], setup=CONTROLLER)
 def test_ids_to_forget_are_numbers(ns: NameServerSession) -> None:
     (one,) = replicas(ns, 1, living=0)
-    ns.clean_broker_data(one.name, one.cluster, "1;x") >> Reply(NOT_CLEANED)
+    ns.clean_broker_data(one.name, one.cluster, "1;ж", living=False) >> Reply(NOT_CLEANED)
     ns.replica_info(one.name) >> Reply(SUCCESS)
 
 
 @case(
-    kills=["controller-settings-stay", "controller-settings-are-those-of-the-server"],
+    kills=[
+        "controller-settings-stay",
+        "controller-settings-are-those-of-the-server",
+        "long-settings-are-not-read",
+    ],
     setup=CONTROLLER,
     own_server=True,
 )
@@ -70,7 +74,7 @@ def test_settings_are_changed(ns: NameServerSession) -> None:
     group = {"controllerDLegerGroup": CONTROLLER["controllerDLegerGroup"]}
     before = {UNCLEAN: "false", TRIES: "3", **group}
     ns.controller_config().settings >> Reply(SUCCESS, Including(before))
-    ns.update_controller({UNCLEAN: "true", TRIES: "7"}) >> Reply(SUCCESS)
+    ns.update_controller({"unknown": "x" * 70_000, UNCLEAN: "true", TRIES: "7"}) >> Reply(SUCCESS)
     ns.update_controller(b"") >> Reply(SUCCESS)
     ns.controller_config().settings >> Reply(SUCCESS, Including({UNCLEAN: "true", TRIES: "7", **group}))
 
