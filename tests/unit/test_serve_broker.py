@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from harness.session import free_port
 from harness.wire import Command, FrameBuffer, decode, encode
 from harness.wire.bodies import ClusterInfo, TopicRoute
 from reference_impl import serve
@@ -159,8 +160,7 @@ def test_a_cluster_with_a_store_keeps_its_ports_and_messages(start: Start, tmp_p
 def test_a_port_that_is_given_goes_before_the_one_that_was_kept(start: Start, tmp_path: Path) -> None:
     first = start(cluster(tmp_path))
     first.stop()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port((0, -2, 1))
     second = start(cluster(tmp_path, port))
     assert nameserver_of(second) == port != nameserver_of(first)
     assert second.said[1] == first.said[1]
@@ -257,8 +257,7 @@ def test_who_listens_everywhere_without_an_address_for_clients_is_warned(start: 
 
 def test_the_first_broker_of_a_cluster_has_the_port_of_the_file(start: Start, tmp_path: Path) -> None:
     settings = tmp_path / "broker.conf"
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port((0, -2, 1))
     settings.write_text(f"listenPort={port}\n")
     process = start(f"run_cluster(size=Size(masters=2), port=0, config_file={str(settings)!r})")
     table = ClusterInfo.decode(Client(nameserver_of(process)).ask(106).body).broker_addr_table
