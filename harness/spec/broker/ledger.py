@@ -171,6 +171,10 @@ class Ledger:
             self.topics[step.topic] = Topic(None, sure=False)
         latest = end if step.oneway and exists and is_master else inf
         origin: Origin = "oneway" if step.oneway else "send"
+        earliest, delay = begin, self._delay(step)
+        if delay is not None:
+            origin, latest = "delay" if step.level else "timer", inf
+            earliest = begin + delay - self.slack
         for message in step.messages:
             self.sends[message] = (step, None)
             if step.half:
@@ -179,7 +183,7 @@ class Ledger:
                 (step.queue,) if step.queue >= 0 else range((topic and topic.queues) or _QUEUES_OF_A_SEND)
             )
             for queue in queues:
-                entry = self.entry(step, message, begin, latest if step.queue >= 0 else inf, origin)
+                entry = self.entry(step, message, earliest, latest if step.queue >= 0 else inf, origin)
                 self.queue(step.topic, queue).add(entry)
 
     def _refused(self, step: bk.Send, topic: Topic | None, answer: Command) -> None:

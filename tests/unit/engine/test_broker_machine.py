@@ -156,3 +156,9 @@ def test_messages_are_compared_without_hosts_and_times() -> None:
     first, second = (reader.read(shown(stored), 11) for stored in (1, 2))
     assert first == second
     assert first["body"][0]["body"] == "m0"
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_delayed_message_whose_send_was_not_answered_comes_as_one_that_waited(profile: str) -> None:
+    program: list[AnyStep] = [bk.MakeTopic(), bk.Send(level=1, oneway=True), Time(seconds=4), bk.Pull()]
+    assert StatefulExperiment(context(profile), "x").attempt(program, fresh=True).violations == ()
