@@ -111,16 +111,25 @@ class AbsentServices(Part):
 
     @answers(RequestCode.AUTH_DELETE_ACL, v5=True)
     def delete_rights(self, command: Command, connection: int, now: int) -> Reply:
-        if not (fields.text(command.ext, "subject") or "").startswith("User:"):
-            return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
-        return self.no_users()
+        return self.no_rights(command)
 
     @answers(RequestCode.AUTH_GET_ACL, v5=True)
-    @answers(RequestCode.AUTH_LIST_ACL, v5=True)
     def show_rights(self, command: Command, connection: int, now: int) -> Reply:
+        """Whose they are, 5.5 alone looks at."""
         if self.profile.v55:
-            return self.no_users()
+            return self.no_rights(command)
         raise RefusedError(_NO_PROVIDER)
+
+    @answers(RequestCode.AUTH_LIST_ACL, v5=True)
+    def list_rights(self, command: Command, connection: int, now: int) -> Reply:
+        raise RefusedError(_NO_PROVIDER)
+
+    def no_rights(self, command: Command) -> Reply:
+        """The refusal of a request about the rights of one user."""
+        kind, _, _ = (fields.text(command.ext, "subject") or "").partition(":")
+        if kind.lower() != "user":
+            return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
+        return self.no_users()
 
     def no_users(self) -> Reply:
         """The refusal of what needs a table of users."""
