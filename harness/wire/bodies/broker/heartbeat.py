@@ -155,7 +155,7 @@ def read_subscription(node: Node) -> Subscription:
 
 
 def _tags(node: Node) -> list[str] | None:
-    """To fastjson2, text or an object is a set of one. To fastjson 1 a set, unlike a list, is never one object."""
+    """Text or an object is a set of one to fastjson2; to fastjson 1 a set, unlike a list, is no object."""
     if node.engine == "fastjson2" and node.kind in ("string", "object"):
         return None if is_no_collection(node) else [str(as_string(node))]
     if node.kind == "object":
