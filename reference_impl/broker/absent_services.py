@@ -11,11 +11,13 @@ from __future__ import annotations
 from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.bodies import SyncStateSet
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
+from . import required
 from .part import Part
 
 _IN_PROGRESS: Final = 2
@@ -72,7 +74,9 @@ class AbsentServices(Part):
 
     @answers(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, v5=True)
     def role_changed(self, command: Command, connection: int, now: int) -> Reply:
-        """Only who has a controller obeys it."""
+        """Only who has a controller obeys it; the set in sync is read in any case."""
+        if command.body not in (b"", b"null"):
+            required.body(command, SyncStateSet.decode, self.profile.engine)
         return Reply(ResponseCode.SUCCESS)
 
     # -- users and their rights ------------------------------------------------------------------------------
