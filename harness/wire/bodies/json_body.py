@@ -184,9 +184,7 @@ def longs_by_integer(node: Node) -> dict[int, int]:
 
 
 def strings(node: Node) -> list[str] | None:
-    """A list of text. Empty text is an empty one to fastjson2."""
-    if node.value == "" and node.engine == "fastjson2":
-        return []
+    """A list of text."""
     return list_of(not_null(as_string))(node)
 
 
