@@ -31,6 +31,8 @@ class Proven(msgspec.Struct, frozen=True):
     statement: str
     later: str
     """About requests that the oldest line does not have."""
+    newest: str = ""
+    """About requests that only the newest line has."""
     earlier: str = ""
     """About requests that only the oldest line has."""
 
@@ -48,11 +50,13 @@ def field_cases(role: Role, module: str, *, fields: Proven, members: Proven) -> 
         if message.request:
             function = _case(message, OrdinaryRequest.forms_of_fields)
             _call(function, f"test_{name}", module, f"Unusual ext fields in {shown}.")
-            found[function.__name__] = _declared(function, message, fields, _killed(message))
+            found[function.__name__] = _declared(
+                function, message, fields, _killed(message), _lines_of_fields(message)
+            )
         if any(field.startswith(f"{BODY}.") for field in asked.fields):
             function = _case(message, OrdinaryRequest.forms_of_members)
             _call(function, f"test_body_of_{name}", module, f"Unusual members in the body of {shown}.")
-            found[function.__name__] = _declared(function, message, members, _TWICE)
+            found[function.__name__] = _declared(function, message, members, _TWICE, message.profiles)
     return found
 
 
@@ -61,12 +65,16 @@ def _call(function: Judging, name: str, module: str, text: str) -> None:
     function.__name__, function.__module__, function.__doc__ = name, module, text
 
 
-def _declared(function: Judging, message: Message, proven: Proven, kills: str) -> Judging:
+def _declared(
+    function: Judging, message: Message, proven: Proven, kills: str, lines: tuple[str, ...]
+) -> Judging:
+    """`lines`: where there is something to ask; empty for all."""
     like, _ = owner_of(message)
     statement = proven.statement
-    if message.profiles:
-        oldest = next(iter(field_table(message.role).recorded))
-        statement = proven.earlier if oldest in message.profiles else proven.later
+    if lines:
+        oldest, *_, newest = field_table(message.role).recorded
+        only_newest = proven.newest if lines == (newest,) else proven.later
+        statement = proven.earlier if oldest in lines else only_newest
     declare = case(
         statement,
         kills=[kills],
@@ -76,6 +84,13 @@ def _declared(function: Judging, message: Message, proven: Proven, kills: str) -
         setup=dict(like.setup),
     )
     return declare(function)
+
+
+def _lines_of_fields(message: Message) -> tuple[str, ...]:
+    """The lines in which a request has ext fields; empty for all."""
+    if any(not field.profiles for field in message.request):
+        return message.profiles
+    return tuple(dict.fromkeys(line for field in message.request for line in field.profiles))
 
 
 def _case(message: Message, forms: Callable[[OrdinaryRequest], Iterator[Form]]) -> Judging:
@@ -108,7 +123,8 @@ def _killed(message: Message) -> str:
     """The mutant that the case finds: one of the two answers some form of each request otherwise."""
     table, code = field_table(message.role), message.code
     ordinary = table.requests[code].ordinary
-    lines = [line for line in table.recorded if not message.profiles or line in message.profiles]
+    known = _lines_of_fields(message)
+    lines = [line for line in table.recorded if not known or line in known]
     notices_letters = any(
         all(
             table.is_judged(code, field.name, OTHER_LETTERS, line)

@@ -1,7 +1,8 @@
 """Every setting of Apache's Broker with its kind and its default, by line.
 
-Source: what GET_BROKER_CONFIG (26) of 4.9.8 and 5.3.3 lists; kinds are those of the setters of BrokerConfig,
-NettyServerConfig, NettyClientConfig and MessageStoreConfig of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
+Source: what GET_BROKER_CONFIG (26) of 4.9.8, 5.3.3 and 5.5.0 lists; kinds are those of the setters of
+BrokerConfig, NettyServerConfig, NettyClientConfig and MessageStoreConfig of rocketmq-all-4.9.8,
+rocketmq-all-5.3.3 and rocketmq-all-5.5.0.
 Numbers of threads are those of a machine with two processors; what depends on the machine otherwise has no
 default.
 """
@@ -35,11 +36,12 @@ class BrokerSetting(msgspec.Struct, frozen=True):
 
 @lru_cache
 def broker_settings(line: str) -> Mapping[str, BrokerSetting]:
-    """The settings of a line, "4.9" or "5.3", by key, in order."""
+    """The settings of a line, "4.9", "5.3" or "5.5", by key, in order."""
+    head, *rows = (row.split("\t") for row in _FILE.read_text(encoding="utf-8").splitlines())
+    column = head.index(f"default in {line}")
     found: dict[str, BrokerSetting] = {}
-    for row in _FILE.read_text(encoding="utf-8").splitlines()[1:]:
-        key, kind, of_49, of_53 = row.split("\t")
-        default = of_49 if line == "4.9" else of_53
+    for key, kind, *defaults in rows:
+        default = defaults[column - 2]
         if default != _ABSENT:
             found[key] = BrokerSetting(kind, None if default == _NULL else default)
     return found

@@ -11,11 +11,13 @@ from __future__ import annotations
 from typing import Final
 
 from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.bodies import SyncStateSet
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
+from . import required
 from .part import Part
 
 _IN_PROGRESS: Final = 2
@@ -72,7 +74,9 @@ class AbsentServices(Part):
 
     @answers(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, v5=True)
     def role_changed(self, command: Command, connection: int, now: int) -> Reply:
-        """Only who has a controller obeys it."""
+        """Only who has a controller obeys it; the set in sync is read in any case."""
+        if command.body not in (b"", b"null"):
+            required.body(command, SyncStateSet.decode, self.profile.engine)
         return Reply(ResponseCode.SUCCESS)
 
     # -- users and their rights ------------------------------------------------------------------------------
@@ -111,16 +115,25 @@ class AbsentServices(Part):
 
     @answers(RequestCode.AUTH_DELETE_ACL, v5=True)
     def delete_rights(self, command: Command, connection: int, now: int) -> Reply:
-        if not (fields.text(command.ext, "subject") or "").startswith("User:"):
-            return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
-        return self.no_users()
+        return self.no_rights(command)
 
     @answers(RequestCode.AUTH_GET_ACL, v5=True)
-    @answers(RequestCode.AUTH_LIST_ACL, v5=True)
     def show_rights(self, command: Command, connection: int, now: int) -> Reply:
+        """Whose they are, 5.5 alone looks at."""
         if self.profile.v55:
-            return self.no_users()
+            return self.no_rights(command)
         raise RefusedError(_NO_PROVIDER)
+
+    @answers(RequestCode.AUTH_LIST_ACL, v5=True)
+    def list_rights(self, command: Command, connection: int, now: int) -> Reply:
+        raise RefusedError(_NO_PROVIDER)
+
+    def no_rights(self, command: Command) -> Reply:
+        """The refusal of a request about the rights of one user."""
+        kind, _, _ = (fields.text(command.ext, "subject") or "").partition(":")
+        if kind.lower() != "user":
+            return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
+        return self.no_users()
 
     def no_users(self) -> Reply:
         """The refusal of what needs a table of users."""

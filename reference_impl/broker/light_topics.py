@@ -9,11 +9,14 @@ from typing import Any, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.fastjson import ParseError, tree
+from reference_impl.remoting import fields
+from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
+from .pop import TOO_LATE
 
 _MOST: Final = 32
 
@@ -26,9 +29,15 @@ class LightTopics(Part):
         return self.no_parent(required.text(command.ext or {}, "topic"))
 
     @answers(RequestCode.GET_LITE_TOPIC_INFO, v55=True)
-    @answers(RequestCode.GET_LITE_CLIENT_INFO, v55=True)
     def light_topic(self, command: Command, connection: int, now: int) -> Reply:
         return self.no_parent(required.text(command.ext or {}, "parentTopic"))
+
+    @answers(RequestCode.GET_LITE_CLIENT_INFO, v55=True)
+    def light_client(self, command: Command, connection: int, now: int) -> Reply:
+        most = fields.int32(command.ext, "maxCount")
+        if most is not None and most <= 0:
+            raise RefusedError(f"the custom field <maxCount> is {most}: expected a number above 0")
+        return self.light_topic(command, connection, now)
 
     @answers(RequestCode.GET_LITE_GROUP_INFO, v55=True)
     @answers(RequestCode.TRIGGER_LITE_DISPATCH, v55=True)
@@ -49,19 +58,31 @@ class LightTopics(Part):
 
     @answers(RequestCode.POP_LITE_MESSAGE, v55=True)
     def pop(self, command: Command, connection: int, now: int) -> Reply:
-        ext = command.ext or {}
-        topic, most = required.text(ext, "topic"), required.int32(ext, "maxMsgNum")
-        if most > _MOST:
-            where = f"the broker[{self.config.broker_ip1}]"
+        ext, where = command.ext or {}, f"the broker[{self.config.broker_ip1}]"
+        if self.is_too_late(self.born(ext, now), fields.int64(ext, "pollTime") or 0, now):
+            remark = f"{where} pop message is timeout too much"
+            return Reply(ResponseCode.POLLING_TIMEOUT, remark=remark)
+        if (fields.int32(ext, "maxMsgNum") or 0) > _MOST:
             remark = f"{where} pop message's num is greater than {_MOST}"
             return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+        topic = required.text(ext, "topic")
         if self.broker.topics.get(topic) is None:
             remark = f"topic [{topic}] not exist, apply first please! {self.broker.pulls.see()}"
             return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
         remark = f"the topic [{topic}] message type not match"
         return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
 
+    def born(self, ext: Ext, now: int) -> int:
+        """When a client began to wait, by the Broker's clock: a time that is no number is 1970."""
+        if ext.get("bornTime") in (None, "0"):
+            return now
+        return self.broker.of_client(fields.int64(ext, "bornTime") or 0)
+
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def is_too_late(self, born: int, poll: int, now: int) -> bool:
+        """Whether the client has stopped waiting for the answer to a pop."""
+        return now - born - poll > TOO_LATE
 
     def subscriptions(self, command: Command) -> list[Any]:
         """The subscriptions of a request. Raises RefusedError."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from harness.wire.bodies import Subscription, TopicConfig
 
 _MOST: Final = 32
-_TOO_LATE: Final = 500
+TOO_LATE: Final = 500
 """ms after its time from which on a pop is not carried out."""
 _FROM_THE_BEGINNING: Final = 0
 _QUEUE_OFFSET: Final = slice(20, 28)
@@ -303,7 +303,7 @@ class Pops(Part):
 
     def is_too_late(self, asked: Pop, now: int) -> bool:
         """Whether the client has stopped waiting for the answer."""
-        return now - asked.born - asked.poll > _TOO_LATE
+        return now - asked.born - asked.poll > TOO_LATE
 
     def is_too_much(self, most: int) -> bool:
         """Whether a pop asks for too many messages."""

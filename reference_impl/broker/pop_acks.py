@@ -81,6 +81,8 @@ class PopAcks(Part):
             raise RefusedError(f"an acknowledgement has {found}: expected a topic, and 0, 1 or 2")
         if ack.retry in _KINDS:
             topic = retry_topic(group, topic, v2=_KINDS[ack.retry])
+        if self.profile.v55 and not ack.bits:
+            raise RefusedError("an acknowledgement has no bits")
         try:
             offsets = ack.offsets
         except WireError as error:

@@ -20,6 +20,7 @@ import msgspec
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DataVersion, Properties
 from harness.wire.broker_settings import broker_settings
+from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
 from reference_impl.remoting.settings import SettingsInForce
@@ -47,9 +48,9 @@ class BrokerSettings(SettingsInForce[Config]):
 
     ALWAYS_REFUSED = _ALWAYS_REFUSED
 
-    def __init__(self, config: Config, *, v5: bool) -> None:
-        self.known = broker_settings("5.3" if v5 else "4.9")
-        super().__init__(config, v5=v5)
+    def __init__(self, config: Config, profile: Profile) -> None:
+        self.known = broker_settings(profile.name)
+        super().__init__(config, v5=profile.v5)
         given, self.extra = self.extra, {}
         for key, one in self.known.items():
             if key not in self.fields and one.default is not None:
@@ -92,7 +93,7 @@ class Settings(Part):
 
     def __init__(self, broker: Broker) -> None:
         super().__init__(broker)
-        self.in_force = BrokerSettings(broker.config, v5=self.profile.v5)
+        self.in_force = BrokerSettings(broker.config, self.profile)
         self.version = DataVersion(0, broker.started, 0 if self.profile.v5 else None)
 
     @answers(RequestCode.UPDATE_BROKER_CONFIG)

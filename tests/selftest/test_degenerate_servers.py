@@ -94,11 +94,6 @@ OF_A_MEMORY_WITHOUT_BROKERS = {
 }
 """A server that forgets brokers and values still knows its settings and its codes, and counts no topics."""
 
-NOT_RECORDED = {
-    ("broker", "5.5"): {"broker-fields.body-of-heart-beat", "broker-fields.body-of-check-client-config"},
-}
-"""What `specs/fields` has no refusals of: no Apache server of this line was asked yet."""
-
 TRUE_OF = {
     "accepts-every-request": OF_ANY_REPLY | OF_SUCCESS,
     "serves-probes-and-refuses-others": OF_ANY_REPLY | OF_THE_PROBES,
@@ -119,7 +114,7 @@ def test_nothing_passes_for_the_wrong_reason(mutant: str, role: str, profile: st
     ended = main(["check", f"builtin:{profile}?mutant={mutant}", "--role", role, "--out", str(tmp_path)])
     results = read_run(tmp_path).results
     passed = {one.case for one in results if one.verdict is Verdict.PASS}
-    unjudged = ABOUT_FRAMES | OWN_REQUESTS | NOT_RECORDED.get((role, profile), set())
+    unjudged = ABOUT_FRAMES | OWN_REQUESTS
     judged = {one for one in passed if not {one, one.partition(".")[0]} & (unjudged | TRUE_OF[mutant])}
     assert judged == set()
     assert not [one.case for one in results if one.verdict is Verdict.ERROR]

@@ -11,6 +11,7 @@ globals().update(
         fields=Proven(
             "bk.fields.unusual-forms-are-answered-as-apache-does",
             later="bk.fields.unusual-forms-of-5x-requests-are-answered-as-apache-does",
+            newest="bk.fields.unusual-forms-of-newer-requests-are-answered-as-apache-does",
             earlier="bk.fields.unusual-forms-of-4x-requests-are-answered-as-apache-does",
         ),
         members=Proven(

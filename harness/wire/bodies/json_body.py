@@ -82,6 +82,11 @@ def is_null(node: Node) -> bool:
     return node.kind == "null" or node.value == ""
 
 
+def is_no_collection(node: Node) -> bool:
+    """Whether a list or a map is null: empty text is, to fastjson2."""
+    return node.kind == "null" or (node.value == "" and node.engine == "fastjson2")
+
+
 def without_none(members: dict[str, Any]) -> dict[str, Any]:
     """The members that fastjson writes: null is left out."""
     return {name: value for name, value in members.items() if value is not None}
@@ -103,9 +108,7 @@ def list_of(element: Callable[[Node], T], *, in_map: bool = False) -> Callable[[
     """A list field, or a value of a map. An object is a list of one; fastjson 1 refuses it in a map."""
 
     def read_list(node: Node) -> list[T] | None:
-        if node.value == "" and node.engine == "fastjson2":
-            return []
-        if node.kind == "null":
+        if is_no_collection(node):
             return None
         if node.kind == "object" and not (in_map and node.engine == "fastjson"):
             return [element(node)]
@@ -136,7 +139,7 @@ def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
     """A map field with text as keys. To fastjson 1, an unquoted number is no text."""
 
     def read_map(node: Node) -> dict[str, T] | None:
-        if node.kind == "null" or (node.value == "" and node.engine == "fastjson2"):
+        if is_no_collection(node):
             return None
         if node.kind != "object":
             raise CoercionError(f"{node.kind} instead of a map", node)
@@ -152,7 +155,7 @@ def map_of(value: Callable[[Node], T]) -> Callable[[Node], dict[str, T] | None]:
 
 def by_integer(node: Node, value: Callable[[Node], T]) -> dict[int, T]:
     """A map whose keys are numbers; null is an empty one."""
-    if node.kind == "null":
+    if is_no_collection(node):
         return {}
     if node.kind != "object":
         raise CoercionError(f"{node.kind} instead of a map", node)

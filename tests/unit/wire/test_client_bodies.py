@@ -11,7 +11,9 @@ from harness.wire.bodies import (
     MessageQueue,
     ProducerData,
     Subscription,
+    SubscriptionCheck,
     SubscriptionGroup,
+    SubscriptionGroupList,
 )
 
 HEARTBEAT = (
@@ -58,6 +60,56 @@ def test_words_that_java_does_not_know_are_none():
 def test_what_is_no_heartbeat(text: bytes):
     with pytest.raises(WireError):
         Heartbeat.decode(text)
+
+
+REFUSED = None
+
+
+@pytest.mark.parametrize(
+    ("said", "tags", "codes"),
+    [
+        (b'"x"', ["x"], REFUSED),
+        (b'"7"', ["7"], [7]),
+        (b'""', [], []),
+        (b"7", REFUSED, [7]),
+        (b"1.5", REFUSED, [1]),
+        (b"true", REFUSED, [1]),
+        (b'{"a":1}', ['{"a":1}'], [0]),
+        (b"null", [], []),
+        (b"[]", [], []),
+        (b'[7,"8"]', ["7", "8"], [7, 8]),
+    ],
+)
+def test_sets_of_one_that_fastjson2_reads(said: bytes, tags: list[str] | None, codes: list[int] | None):
+    """As RemotingSerializable#decode of 5.5.0 read them."""
+    for member, expected in ((b"tagsSet", tags), (b"codeSet", codes)):
+        body = b'{"subscriptionData":{"%s":%s}}' % (member, said)
+        if expected is REFUSED:
+            with pytest.raises(WireError):
+                SubscriptionCheck.decode(body, engine="fastjson2")
+            continue
+        read = SubscriptionCheck.decode(body, engine="fastjson2").subscription_data
+        assert read is not None
+        assert (read.tags_set if member == b"tagsSet" else read.code_set) == expected
+
+
+def test_a_subscription_that_is_none():
+    for said in (b'""', b"null", b"[]"):
+        body = b'{"subscriptionData":%s}' % said
+        assert SubscriptionCheck.decode(body).subscription_data is None
+    with pytest.raises(WireError):
+        SubscriptionCheck.decode(body, engine="fastjson2")
+
+
+def test_empty_text_is_no_list_to_fastjson2():
+    for decode, body in (
+        (Heartbeat.decode, b'{"consumerDataSet":""}'),
+        (Heartbeat.decode, b'{"producerDataSet":""}'),
+        (LockRequest.decode, b'{"mqSet":""}'),
+        (SubscriptionGroupList.decode, b'{"groupConfigList":""}'),
+    ):
+        with pytest.raises(WireError, match="is null"):
+            decode(body, engine="fastjson2")
 
 
 def test_locks_are_written_and_read_as_apache_writes_them():

@@ -44,10 +44,10 @@ def test_light_subscriptions_need_a_body(bk: BrokerSession) -> None:
     bk.call(code, None, body) >> Reply(SUCCESS)
 
 
-def pop(bk: BrokerSession, topic: str, most: int = 16) -> Exchange:
-    """POP_LITE_MESSAGE (200070)."""
+def pop(bk: BrokerSession, topic: str, most: int = 16, *, waits: int = 600_000, since: int = 0) -> Exchange:
+    """POP_LITE_MESSAGE (200070) of a client that waits for some ms, and has done so for `since` of them."""
     asked = {"clientId": "client", "consumerGroup": bk.group(), "topic": topic, "maxMsgNum": str(most)}
-    times = {"invisibleTime": "60000", "pollTime": "0", "bornTime": str(bk.broker_time())}
+    times = {"invisibleTime": "60000", "pollTime": str(waits), "bornTime": str(bk.broker_time() - since)}
     return bk.call(RequestCode.POP_LITE_MESSAGE, {**asked, **times}, about=topic)
 
 
@@ -57,3 +57,18 @@ def test_light_pops_need_a_light_topic(bk: BrokerSession) -> None:
     pop(bk, bk.name("T")) >> Reply(NO_TOPIC)
     pop(bk, topic) >> Reply(INVALID, remark=f"the topic [{topic}] message type not match")
     pop(bk, topic, 33) >> Reply(INVALID, remark=Containing("pop message's num is greater than 32"))
+
+
+@case(kills=["light-pops-are-never-late", "light-pops-are-late-without-a-time"])
+def test_late_light_pop_is_not_looked_at(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    in_time, late = Reply(INVALID, remark=Containing("not match")), Reply(ResponseCode.POLLING_TIMEOUT)
+    pop(bk, topic, since=590_000) >> in_time
+    pop(bk, topic, since=605_000) >> late
+    pop(bk, topic, waits=2**33, since=605_000) >> in_time
+    pop(bk, topic, 33, since=605_000) >> late
+    pop(bk, bk.name("T"), since=605_000) >> late
+    asked = {"clientId": "client", "consumerGroup": bk.group(), "topic": topic, "maxMsgNum": "16"}
+    for born, answer in (({}, in_time), ({"bornTime": "0"}, in_time), ({"bornTime": "x"}, late)):
+        times = {"invisibleTime": "60000", "pollTime": "600000", **born}
+        bk.call(RequestCode.POP_LITE_MESSAGE, {**asked, **times}) >> answer

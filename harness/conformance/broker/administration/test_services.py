@@ -4,6 +4,7 @@ from harness.conformance import ABSENT, Including, Matching, Reply, case
 from harness.conformance.broker.tools import ERROR, SUCCESS, asked
 from harness.session import BrokerSession, Exchange
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import SyncStateSet
 from harness.wire.fastjson import document
 
 COLD = RequestCode.UPDATE_COLD_DATA_FLOW_CTR_CONFIG
@@ -98,7 +99,8 @@ def test_epochs_need_a_controller(bk: BrokerSession) -> None:
     refused = Reply(ERROR, remark="this request only for controllerMode ")
     bk.call(RequestCode.GET_BROKER_EPOCH_CACHE) >> refused
     master = {"masterAddress": "10.0.0.9:10911", "masterEpoch": "3", "masterBrokerId": "2"}
-    changed = bk.call(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, {**master, "syncStateSetEpoch": "4"}, b"{}")
+    in_sync = SyncStateSet([2, 3], 4).encode()
+    changed = bk.call(RequestCode.NOTIFY_BROKER_ROLE_CHANGED, {**master, "syncStateSetEpoch": "4"}, in_sync)
     changed >> Reply(SUCCESS)
     bk.send(bk.topic()) >> Reply(SUCCESS)
 

@@ -149,6 +149,17 @@ def test_longest_log_is_elected(ns: NameServerSession) -> None:
         leads(ns, others[best - 2], 2)
 
 
+@case(kills=["offsets-are-compared-in-32-bits"], setup=CONTROLLER)
+def test_offsets_far_apart_are_compared(ns: NameServerSession) -> None:
+    for ends, best in (((100, 100 + 3 * 2**30), 3), ((200 + 3 * 2**30, 200), 2)):
+        master, *others = replicas(ns, 3, living=1)
+        for one, end in zip(others, ends, strict=True):
+            one.beats(epoch=3, maxOffset=end) >> Reply(SUCCESS)
+        in_sync(ns, master, *others)
+        master.leaves()
+        leads(ns, others[best - 2], 2)
+
+
 @case(kills=["logs-shrink"], setup=CONTROLLER)
 def test_log_of_a_broker_only_grows(ns: NameServerSession) -> None:
     one, two, three = replicas(ns, 3, living=1)

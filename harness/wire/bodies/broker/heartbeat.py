@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from harness.wire.bodies.json_body import InvalidUtf8, list_of, listed, read, strings, without_none
+from harness.wire.bodies.json_body import (
+    InvalidUtf8,
+    is_no_collection,
+    is_null,
+    list_of,
+    listed,
+    read,
+    strings,
+    without_none,
+)
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import (
     CoercionError,
@@ -126,7 +135,7 @@ def read_subscription(node: Node) -> Subscription:
         node,
         {
             "classFilterMode": as_boolean,
-            "codeSet": list_of(as_int32),
+            "codeSet": _codes,
             "expressionType": as_string,
             "subString": as_string,
             "subVersion": as_int64,
@@ -146,10 +155,19 @@ def read_subscription(node: Node) -> Subscription:
 
 
 def _tags(node: Node) -> list[str] | None:
-    """A set, unlike a list, is never one object."""
+    """Text or an object is a set of one to fastjson2; to fastjson 1 a set, unlike a list, is no object."""
+    if node.engine == "fastjson2" and node.kind in ("string", "object"):
+        return None if is_no_collection(node) else [str(as_string(node))]
     if node.kind == "object":
         raise CoercionError("object instead of a set", node)
     return strings(node)
+
+
+def _codes(node: Node) -> list[int | None] | None:
+    """To fastjson2, what it reads as a number is a set of one."""
+    if node.engine == "fastjson2" and node.kind != "array":
+        return None if is_no_collection(node) else [as_int32(node)]
+    return list_of(as_int32)(node)
 
 
 def _read_consumer(node: Node) -> ConsumerData:
@@ -217,6 +235,5 @@ def _read_check(node: Node) -> SubscriptionCheck:
 
 
 def _checked(node: Node) -> Subscription | None:
-    """Empty text and an empty list are none."""
-    is_empty = node.value == "" or (node.kind == "array" and not node.elements)
-    return None if is_empty or node.kind == "null" else read_subscription(node)
+    """What is null as a body is none here too."""
+    return None if is_null(node) else read_subscription(node)

@@ -6,7 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from harness.wire.bodies.json_body import InvalidUtf8, integers_by_integer, read, without_none
+from harness.wire.bodies.json_body import (
+    InvalidUtf8,
+    integers_by_integer,
+    is_no_collection,
+    read,
+    without_none,
+)
 from harness.wire.fastjson import Dialect, Engine, Node, document, dumps
 from harness.wire.fastjson.coerce import as_boolean, as_int32, as_int64, as_string, members
 from harness.wire.integers import Int32, Int64
@@ -60,7 +66,7 @@ def read_mapping(node: Node) -> TopicQueueMappingInfo:
         node,
         {
             "bname": as_string,
-            "currIdMap": lambda queues: None if queues.kind == "null" else integers_by_integer(queues),
+            "currIdMap": lambda queues: None if is_no_collection(queues) else integers_by_integer(queues),
             "dirty": as_boolean,
             "epoch": as_int64,
             "scope": as_string,

@@ -52,6 +52,16 @@ def light_pops_need_no_light_topic(original, self, command, connection, now):
     return Reply(ResponseCode.POLLING_TIMEOUT) if no_match else reply
 
 
+@mutant(LightTopics.is_too_late, "A pop of light topics is never too late.", V55)
+def light_pops_are_never_late(original, self, born, poll, now):
+    return False
+
+
+@mutant(LightTopics.born, "A pop of light topics that does not say when it began is too late.", V55)
+def light_pops_are_late_without_a_time(original, self, ext, now):
+    return original(self, {"bornTime": "1", **ext}, now)
+
+
 @mutant(LightTopics.pop, "A pop of light topics may ask for any number.", V55)
 def light_pops_have_no_limit(original, self, command, connection, now):
     command.ext["maxMsgNum"] = "1"

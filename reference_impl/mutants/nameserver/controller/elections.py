@@ -96,6 +96,12 @@ def offsets_are_not_compared(original, self, found, number):
     return (epoch, *others)
 
 
+@mutant(Election.rank, "The ends of logs are compared by their lowest 32 bits.", V5)
+def offsets_are_compared_in_32_bits(original, self, found, number):
+    epoch, offset, *others = original(self, found, number)
+    return (epoch, (offset + 2**31) % 2**32 - 2**31, *others)
+
+
 @mutant(Election.rank, "The greatest priority is elected.", V5)
 def greatest_priority_is_elected(original, self, found, number):
     epoch, offset, priority, own = original(self, found, number)
