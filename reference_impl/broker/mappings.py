@@ -62,7 +62,8 @@ class Mapping(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_field
     topic: str
     bname: str
     epoch: Int64 = 0
-    scope: str = "__global__"
+    scope: str | None = "__global__"
+    """None: it was null."""
     dirty: bool = False
     total_queues: Int32 = 0
     curr_id_map: dict[Int32, Int32] = {}
@@ -86,7 +87,7 @@ class Mapping(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_field
 
 
 def _mapping(node: Node) -> Mapping:
-    """Any JSON that Apache reads as a mapping. A null is as if it were not there."""
+    """Any JSON that Apache reads as a mapping. A null is as if it were not there, but for the scope."""
     found = members(
         node,
         {
@@ -100,7 +101,9 @@ def _mapping(node: Node) -> Mapping:
             "totalQueues": as_int32,
         },
     )
-    return _made(Mapping, found, node)
+    mapping = _made(Mapping, found, node)
+    mapping.scope = found.get("scope", mapping.scope)
+    return mapping
 
 
 def _part(node: Node) -> QueuePart:

@@ -126,7 +126,7 @@ class StaticTopics(Part):
     def document(self, mapping: Mapping) -> dict[str, Any]:
         """One mapping."""
         found: dict[str, Any] = msgspec.to_builtins(mapping)
-        return dict(sorted(found.items()))
+        return {name: value for name, value in sorted(found.items()) if value is not None}
 
     def infos(self, topics: Sequence[str]) -> dict[str, TopicQueueMappingInfo]:
         """What a registration contains of the static ones among topics."""
@@ -215,18 +215,29 @@ class StaticTopics(Part):
         known = self.table.get(mapping.topic)
         if known is None or forced:
             return None
+        if mapping.scope is None:
+            return "a mapping without scope"
         if mapping.epoch < known.epoch:
             return f"Can't accept data with small epoch {mapping.epoch} < {known.epoch}"
         if mapping.scope != known.scope:
             return f"Can't accept data with unmatched scope {mapping.scope} != {known.scope}"
-        if mapping.epoch == known.epoch and known.hosted_queues.keys() - mapping.hosted_queues.keys():
+        if mapping.epoch > known.epoch:
+            return None
+        if known.hosted_queues.keys() - mapping.hosted_queues.keys():
             return "Cannot accept equal epoch with null data"
-        if mapping.epoch == known.epoch:
-            for number, parts in known.hosted_queues.items():
-                old, new = parts[-1], mapping.hosted_queues[number][-1]
-                if (old.gen, old.bname, old.queue_id) != (new.gen, new.bname, new.queue_id):
-                    return "The new leader is different but epoch equal"
+        for number, parts in known.hosted_queues.items():
+            if not self.is_same(parts[-1], mapping.hosted_queues[number][-1]):
+                return "The new leader is different but epoch equal"
         return None
+
+    def is_same(self, known: QueuePart, given: QueuePart) -> bool:
+        """Whether both are the same part; where it ends, and its offset in the mapped queue, may differ."""
+        return (known.gen, known.bname, known.queue_id, known.start_offset) == (
+            given.gen,
+            given.bname,
+            given.queue_id,
+            given.start_offset,
+        )
 
     def fault(self, parts: Sequence[QueuePart]) -> str | None:
         """Why parts cannot follow each other; None: they can. The last one is looked at first."""

@@ -131,6 +131,11 @@ def equal_epochs_change_leaders(original, self, mapping, *, forced):
     return original(self, mapping, forced=forced or same)
 
 
+@mutant(StaticTopics.is_same, "A mapping of the same epoch may let a part start elsewhere.", V5)
+def equal_epochs_move_starts(original, self, known, given):
+    return original(self, known, msgspec.structs.replace(given, start_offset=known.start_offset))
+
+
 @mutant(MappedOffsets.search, "A time is searched in the first part of a mapped queue alone.", V5)
 def times_are_of_the_first_part(original, self, command, mapped, timestamp, *, upper):
     first = mapped._replace(parts=mapped.parts[:1])

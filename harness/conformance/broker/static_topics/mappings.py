@@ -16,7 +16,14 @@ Items = Sequence[Mapping[str, Any]]
 
 
 def item(
-    bk: BrokerSession, queue: int, logic: int = 0, *, gen: int = 0, end: int = -1, broker: str | None = None
+    bk: BrokerSession,
+    queue: int,
+    logic: int = 0,
+    *,
+    gen: int = 0,
+    start: int = 0,
+    end: int = -1,
+    broker: str | None = None,
 ) -> dict[str, Any]:
     """A queue of this Broker, or of another one, in which messages of a mapped queue are, from the offset
     `logic` on.
@@ -27,7 +34,7 @@ def item(
         "gen": gen,
         "logicOffset": logic,
         "queueId": queue,
-        "startOffset": 0,
+        "startOffset": start,
         "timeOfEnd": -1,
         "timeOfStart": -1,
     }

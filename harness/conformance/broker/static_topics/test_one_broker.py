@@ -21,6 +21,7 @@ from harness.wire import RequestCode, ResponseCode
 def test_is_shown_as_created(bk: BrokerSession) -> None:
     topic = bk.name("static")
     given = mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)]})
+    put(bk, given) >> Reply(SUCCESS)
     put(bk, {**given, "unknown": "x" * 70_000}) >> Reply(SUCCESS)
     queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
     told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
@@ -162,12 +163,13 @@ def test_mapping_that_cannot_be_is_refused(bk: BrokerSession) -> None:
         put(bk, mapping(bk, topic, {3: items})) >> Reply(ERROR, remark=remark)
 
 
-@case(kills=["equal-epochs-change-leaders"])
+@case(kills=["equal-epochs-change-leaders", "equal-epochs-move-starts"])
 def test_equal_epoch_keeps_leaders(bk: BrokerSession) -> None:
     topic = mapped(bk)
     without = mapping(bk, topic, {4: [item(bk, 0)]})
     put(bk, without) >> Reply(ERROR, remark="Cannot accept equal epoch with null data")
-    for leader in (item(bk, 0), item(bk, 1, gen=1), item(bk, 1, broker=bk.name("other"))):
+    others = item(bk, 0), item(bk, 1, gen=1), item(bk, 1, broker=bk.name("other")), item(bk, 1, start=1)
+    for leader in others:
         other = mapping(bk, topic, {4: [item(bk, 0)], 2: [leader]})
         put(bk, other) >> Reply(ERROR, remark="The new leader is different but epoch equal")
     queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
