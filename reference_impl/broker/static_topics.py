@@ -226,7 +226,8 @@ class StaticTopics(Part):
         if known.hosted_queues.keys() - mapping.hosted_queues.keys():
             return "Cannot accept equal epoch with null data"
         for number, parts in known.hosted_queues.items():
-            if not self.is_same(parts[-1], mapping.hosted_queues[number][-1]):
+            given = mapping.hosted_queues[number]
+            if not (parts and given and self.is_same(parts[-1], given[-1])):
                 return "The new leader is different but epoch equal"
         return None
 
