@@ -73,7 +73,7 @@ def _declared(
     statement = proven.statement
     if lines:
         oldest, *_, newest = field_table(message.role).recorded
-        only_newest = proven.newest if lines == (newest,) else proven.later
+        only_newest = proven.newest if lines[0] == newest else proven.later
         statement = proven.earlier if oldest in lines else only_newest
     declare = case(
         statement,

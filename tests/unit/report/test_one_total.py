@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 import report_samples as samples
-from test_report_causes import shown
+from test_causes_shown import shown
 
 from harness.report import badge, html, json_report, junit, markdown
 from harness.report.results import Run

@@ -19,10 +19,7 @@ from harness.wire import RequestCode, ResponseCode
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue"])
 def test_is_shown_as_created(bk: BrokerSession) -> None:
-    topic = bk.name("static")
-    given = mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)]})
-    put(bk, given) >> Reply(SUCCESS)
-    put(bk, {**given, "unknown": "x" * 70_000}) >> Reply(SUCCESS)
+    topic = mapped(bk)
     queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
     told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
     whole = Including({"mappingDetail": told, "readQueueNums": 2, "writeQueueNums": 2})
@@ -175,7 +172,7 @@ def test_equal_epoch_keeps_leaders(bk: BrokerSession) -> None:
     queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
     shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"hostedQueues": queues})}))
     more = mapping(bk, topic, {4: [item(bk, 0)], 2: [item(bk, 1)], 3: [item(bk, 0)]})
-    put(bk, more) >> Reply(SUCCESS)
+    put(bk, {**more, "unknown": "x" * 70_000}) >> Reply(SUCCESS)
     queues["3"] = [item(bk, 0)]
     shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"hostedQueues": queues})}))
 
