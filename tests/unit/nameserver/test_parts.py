@@ -57,16 +57,6 @@ def test_an_override_of_nothing_is_refused() -> None:
         PARTS["4.9"].override(RouteTable.told, told)
 
 
-@pytest.mark.parametrize("profile", PARTS)
-def test_every_mutant_can_be_built(profile: str) -> None:
-    sound = PARTS[profile]
-    names = [name for name, found in mutants_of("nameserver").items() if profile in found.profiles]
-    assert names
-    for name in names:
-        assert apply(name, sound) != sound, name
-        assert Driver(profile, mutant=name).endpoint is not None, name
-
-
 def test_a_mutant_is_checked_when_it_is_defined() -> None:
     def entered(
         name: str, profiles: Sequence[str] = ("4.9",), method: object = RouteTable.lease_ended
