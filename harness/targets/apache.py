@@ -20,6 +20,7 @@ from harness.targets.probed_broker import PORTS, BrokerProcess, nameservers_in, 
 from harness.targets.process import Command, ProcessInstance
 from harness.targets.settings import (
     demands_tls,
+    has_controller,
     in_directory,
     place_files,
     ports_of_nameserver,
@@ -72,6 +73,10 @@ _SMALL = {
 }
 _LOG_OF_CONTROLLER = "1048576"
 """Bytes of a file of the controller's log, which it has in memory as a whole; 1 GiB by default."""
+_FASTEST_CONTROLLER = 20.0
+"""How many times as fast the time of a controller runs at most. At x60 the threads of its log take a third of
+a processor from other servers, and the 5 s in which it answers at all are over in 83 ms.
+"""
 _FLUSH_TIMERS = 10.0
 """Real seconds between two flushes of 5.x's timer wheel, each of which compares 38 MB byte by byte: in the
 second of protocol time that is the default, a warped Broker does little else.
@@ -113,6 +118,7 @@ class ApacheTarget:
                     lambda port, home: _nameserver_arguments(java, classpath, port, home, self.line, setup),
                     start_within=60.0,
                     ports=ports_of_nameserver(setup),
+                    warp=min(self._warp, _FASTEST_CONTROLLER) if has_controller(setup) else self._warp,
                 ),
                 kept_in=self._logs,
             )
@@ -125,6 +131,7 @@ class ApacheTarget:
                 ),
                 start_within=90.0,
                 ports=PORTS,
+                warp=self._warp,
             )
 
         return BrokerProcess(command, self._warp, nameservers_in(setup), self._logs)
@@ -135,15 +142,16 @@ class ApacheTarget:
         arguments: Callable[[int, Path], Sequence[str]],
         *,
         start_within: float,
-        ports: tuple[int, ...] = (0,),
+        ports: tuple[int, ...],
+        warp: float,
     ) -> Command:
-        environment = faketime.environment(self._warp)
+        environment = faketime.environment(warp)
         return Command(
             name=f"Apache's {_TITLES[self._role]} {self._version}",
             description=self._description(),
             arguments=arguments,
             environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
-            warp=self._warp,
+            warp=warp,
             start_within=start_within,
             answer_within=30.0,
             must_answer=True,
@@ -169,7 +177,7 @@ def _nameserver_arguments(
     if profile_named(line).has("settings-of-5"):  # 4.9 has no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
     settings |= with_controller(in_directory(setup, home), port)
-    if len(ports_of_nameserver(setup)) > 1:
+    if has_controller(setup):
         settings |= {"mappedFileSize": _LOG_OF_CONTROLLER}
     return launch([java, *_NAMESERVER_JVM], classpath, _NAMESERVER_MAIN, home, "namesrv", settings)
 

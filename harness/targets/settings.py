@@ -46,10 +46,14 @@ def with_controller(settings: Mapping[str, str], port: int) -> dict[str, str]:
     return {key: value.replace(_CONTROLLER, str(port + CONTROLLER)) for key, value in settings.items()}
 
 
+def has_controller(setup: Setup) -> bool:
+    """Whether a NameServer with these settings is a controller, too."""
+    return any(_CONTROLLER in value for _, value in setup)
+
+
 def ports_of_nameserver(setup: Setup) -> tuple[int, ...]:
     """At which ports a NameServer with these settings listens, counted from its own."""
-    has_controller = any(_CONTROLLER in value for _, value in setup)
-    return (0, CONTROLLER) if has_controller else (0,)
+    return (0, CONTROLLER) if has_controller(setup) else (0,)
 
 
 def demands_tls(setup: Setup) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harness.session import Unsupported
 from harness.targets import parse
-from harness.targets.settings import in_directory, write_properties
+from harness.targets.settings import has_controller, in_directory, ports_of_nameserver, write_properties
 from harness.wire.bodies import Properties
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
@@ -26,6 +26,14 @@ def test_what_is_written_is_read_back(
 def test_values_may_name_the_directory_of_the_target(tmp_path: Path) -> None:
     setup = (("kvConfigPath", "{dir}/kv.json"), ("listenPort", "9876"))
     assert in_directory(setup, tmp_path) == {"kvConfigPath": f"{tmp_path}/kv.json", "listenPort": "9876"}
+
+
+def test_a_controller_has_a_port_of_its_own() -> None:
+    peers = (("controllerDLegerPeers", "n0-127.0.0.1:{controller}"),)
+    assert has_controller(peers)
+    assert ports_of_nameserver(peers) == (0, 1)
+    assert not has_controller((("supportActingMaster", "true"),))
+    assert ports_of_nameserver(()) == (0,)
 
 
 def test_a_command_that_takes_no_settings_is_not_started_without_them() -> None:
