@@ -148,7 +148,7 @@ class ApacheTarget:
         environment = faketime.environment(warp)
         return Command(
             name=f"Apache's {_TITLES[self._role]} {self._version}",
-            description=self._description(),
+            description=self._description(warp),
             arguments=arguments,
             environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
             warp=warp,
@@ -159,14 +159,14 @@ class ApacheTarget:
             ports=ports,
         )
 
-    def _description(self) -> str:
+    def _description(self, warp: float) -> str:
         parts = [f"Apache {_TITLES[self._role]} {self._version}"]
         if stand_in := maven.stand_in(self._version, self._artifacts):
             parts.append(stand_in)
         if "bcpkix" in self._artifacts:
             parts.append("with Bouncy Castle, to make its certificate")
-        if self._warp != 1:
-            parts.append(f"time x{self._warp:g}")
+        if warp != 1:
+            parts.append(f"time x{warp:g}")
         return ", ".join(parts)
 
 

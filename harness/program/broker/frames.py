@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from harness.program.broker.any_request import AnyRequest
-from harness.program.broker.filters import Filter, text_of
+from harness.program.broker.filters import text_of
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.broker.steps import (
     Back,
@@ -309,35 +309,22 @@ def _pop(step: Pop, names: Names) -> dict[str, Any]:
     return ext if step.filter is None else ext | {"expType": _SQL, "exp": text_of(step.filter)}
 
 
-def _filtering(topic: str, one: Filter, version: int) -> dict[str, Any]:
-    """A subscription by SQL92."""
-    return {
-        "classFilterMode": False,
-        "codeSet": [],
-        "expressionType": _SQL,
-        "subString": text_of(one),
-        "subVersion": version,
-        "tagsSet": [],
-        "topic": topic,
-    }
-
-
 def _check(step: Check, names: Names) -> bytes:
-    subscription = _filtering(names.name("T0"), step.filter, 1)
+    subscription = _subscription(Beat(filter=step.filter, version=1), names.name("T0"))
     client = {"clientId": names.name("c0"), "group": names.name("g0")}
     return msgspec.json.encode(client | {"subscriptionData": subscription})
 
 
 def _subscription(step: Beat, topic: str) -> dict[str, Any]:
-    if step.filter is not None:
-        return _filtering(topic, step.filter, step.version)
+    """What a heartbeat says that is wanted of a topic."""
+    tags = step.tags if step.filter is None else ()
     return {
         "classFilterMode": False,
-        "codeSet": [tag_hash(tag) for tag in step.tags],
-        "expressionType": "TAG",
+        "codeSet": [tag_hash(tag) for tag in tags],
+        "expressionType": "TAG" if step.filter is None else _SQL,
         "subString": _expression(step),
         "subVersion": step.version,
-        "tagsSet": list(step.tags),
+        "tagsSet": list(tags),
         "topic": topic,
     }
 

@@ -12,9 +12,7 @@ from math import inf
 from harness.program.broker.optional_steps import Allow
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.regular_register import RegularRegister
-from harness.wire import Command
-
-_BUSY = 2
+from harness.wire import Command, ResponseCode
 
 
 class Allowed:
@@ -25,7 +23,7 @@ class Allowed:
 
     def changed(self, step: Allow, begin: float, end: float, answer: Command | None) -> None:
         """25."""
-        if answer is not None and answer.code not in (0, _BUSY):
+        if answer is not None and answer.code not in (ResponseCode.SUCCESS, ResponseCode.SYSTEM_BUSY):
             raise InvariantError("settings-change", "code 0", f"code {answer.code}, {answer.remark}")
         is_sure = answer is not None and answer.code == 0
         self._registers[step.what].write(int(step.allowed), begin, end if is_sure else inf, "allow")

@@ -16,7 +16,7 @@ from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister
 from harness.spec.broker.resets import Resets
-from harness.wire import Command, WireError
+from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
@@ -32,7 +32,7 @@ _UNWRITTEN = 25.0
 after the start on)."""
 _QUEUES_OF_RETRY = 1
 """Of a group (`SubscriptionGroupConfig#retryQueueNums`)."""
-_BUSY = 2
+_BUSY = ResponseCode.SYSTEM_BUSY
 
 
 class _Member(msgspec.Struct):

@@ -18,10 +18,10 @@ from harness.program.broker import steps as bk
 from harness.program.step import Request
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.regular_register import RegularRegister
-from harness.wire import Command
+from harness.wire import Command, ResponseCode
 
 _MASTER, _SLAVE, _EITHER = 0, 1, 2
-_BUSY: Final = 2
+_BUSY: Final = ResponseCode.SYSTEM_BUSY
 _ENDING: Final = "demoted-ends-no-transaction"
 _REFUSALS: Final[dict[bool, dict[type[Request], tuple[int, str]]]] = {
     False: {

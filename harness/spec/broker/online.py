@@ -15,7 +15,7 @@ from harness.spec.broker.group_filters import GroupFilters
 from harness.spec.broker.groups import SURELY_ALIVE
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.wanted import Wanted
-from harness.wire import Command
+from harness.wire import Command, ResponseCode
 
 _JOINED, _TOPICS, _LEFT, _GONE = (
     "members-are-told-of-a-new-one",
@@ -165,20 +165,20 @@ class Online:
         if step.subscribes or not self._is_sure(step.group, moment):
             return None
         if not self._members.get(step.group):
-            return 24, "group-that-is-not-online-is-refused"
+            return ResponseCode.SUBSCRIPTION_NOT_EXIST, "group-that-is-not-online-is-refused"
         found = self._topics.get(step.group, {}).get(step.topic)
         if found is None:
-            return 24, "topic-without-a-subscription-is-refused"
+            return ResponseCode.SUBSCRIPTION_NOT_EXIST, "topic-without-a-subscription-is-refused"
         if step.version > found.version:
-            return 25, "newer-than-the-heartbeat-is-refused"
+            return ResponseCode.SUBSCRIPTION_NOT_LATEST, "newer-than-the-heartbeat-is-refused"
         known = self.filters.of(step.group, step.topic)
         if not found.by_filter or not known.sure:
             return None
         if known.filter is None:
-            return 27, "unreadable-filter-takes-the-old-away"
+            return ResponseCode.FILTER_DATA_NOT_EXIST, "unreadable-filter-takes-the-old-away"
         if step.version > known.version:
-            return 28, "filter-that-is-too-old-is-refused"
-        return (1, "filter-is-refused-where-it-is-off") if filters is False else None
+            return ResponseCode.FILTER_DATA_NOT_LATEST, "filter-that-is-too-old-is-refused"
+        return (ResponseCode.SYSTEM_ERROR, "filter-is-refused-where-it-is-off") if filters is False else None
 
     def _is_sure(self, group: str, moment: float) -> bool:
         """Whether all is known about a group, and none of its members may have run out of time."""

@@ -20,9 +20,10 @@ from harness.spec.broker.ledger import Ledger
 from harness.spec.broker.shown import Shown
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import messages_of
-from harness.wire import Command
+from harness.wire import Command, ResponseCode
 
-_FOUND, _NONE, _UNREADABLE, _BUSY = 0, 210, 23, 2
+_FOUND, _NONE = ResponseCode.SUCCESS, ResponseCode.POLLING_TIMEOUT
+_UNREADABLE, _BUSY = ResponseCode.SUBSCRIPTION_PARSE_FAILED, ResponseCode.SYSTEM_BUSY
 
 
 class _Taken(msgspec.Struct):

@@ -16,11 +16,13 @@ from harness.spec.broker.allowed import Allowed
 from harness.spec.broker.entries import Entry
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.wire import Command
+from harness.wire import Command, ResponseCode
 
 _JUST_BEFORE = 2.0
 """Seconds before the time of a message in which a recall may come too late."""
-_SUCCESS, _BUSY, _FORBIDDEN, _NO_TOPIC, _ILLEGAL = 0, 2, 16, 17, 604
+_SUCCESS, _BUSY = ResponseCode.SUCCESS, ResponseCode.SYSTEM_BUSY
+_FORBIDDEN, _NO_TOPIC = ResponseCode.NO_PERMISSION, ResponseCode.TOPIC_NOT_EXIST
+_ILLEGAL = ResponseCode.ILLEGAL_OPERATION
 
 
 class Recalls:

@@ -76,9 +76,7 @@ def mapped_queues_end_where_a_part_does(original, self, later):
     return ResponseCode.PULL_NOT_FOUND, later
 
 
-@mutant(
-    StaticTopics.told_of, "A pull behind the end of a mapped queue is told that the queue begins there.", V5
-)
+@mutant(StaticTopics.told_of, "A pull behind the end of a mapped queue learns that it begins there.", V5)
 def mapped_queues_begin_where_they_end(original, self, mapped, part, asked, reply):
     original(self, mapped, part, asked, reply)
     if reply.code == ResponseCode.PULL_NOT_FOUND:

@@ -24,7 +24,7 @@ OTHER = {"unused": "{nameserver2}"}
 FORWARDING = 3
 """Protocol seconds for which another Broker is waited for: `forwardTimeout`."""
 BODY = "räumlich".encode() * 8_000
-"""More than 64 KiB. Nobody reads messages in it."""
+"""More than 64 KiB. No consumer reads from it."""
 
 
 class Moved(NamedTuple):
@@ -201,8 +201,8 @@ def test_old_leader_refuses_and_keeps_what_it_has(bk: BrokerSession) -> None:
     items = [item(bk, 1), item(bk, 3, -1, gen=1, broker=to)]
     put(bk, mapping(bk, topic, {2: items, 4: [item(bk, 0)]}, 8)) >> Reply(SUCCESS)
     for epoch, led in ((7, {"2": 1, "4": 0}), (8, {"4": 0})):
-        heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(mapping_of(topic))
-        heard >> Request(REGISTER, Including({"currIdMap": led, "epoch": epoch}))
+        announced = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(mapping_of(topic))
+        announced >> Request(REGISTER, Including({"currIdMap": led, "epoch": epoch}))
     bk.send(topic, b"lost", 2) >> Reply(NOT_LEADER)
     bk.max_offset(topic, 2) >> Reply(NOT_LEADER)
     bk.pull(topic, 2) >> Reply(NOT_LEADER)

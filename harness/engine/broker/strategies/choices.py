@@ -7,6 +7,8 @@ from typing import Literal
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.program.broker import steps as bk
+from harness.program.broker.optional_steps import Allow, Allowing
+from harness.program.steps import AnyStep
 
 TOPICS = ("T0", "T1", "T2")
 GROUPS = ("g0", "g1")
@@ -50,6 +52,11 @@ def any_queue(pick: Pick, state: ProgramState) -> tuple[str, int]:
         if found:
             return pick.one(found)
     return pick.one(state.queues() or [("T0", 0)])
+
+
+def allowing(what: Allowing, state: ProgramState) -> list[AnyStep]:
+    """What makes the Broker allow something, if it does not."""
+    return [] if state.allowed.get(what) else [Allow(what=what)]
 
 
 def any_said(pick: Pick) -> tuple[tuple[str, str], ...]:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from harness.engine.broker.program_state import ProgramState
-from harness.engine.broker.strategies.choices import GROUPS, MOST, any_queue, any_said, new_message
+from harness.engine.broker.strategies.choices import GROUPS, MOST, allowing, any_queue, any_said, new_message
 from harness.engine.broker.strategies.expressions import any_filter, odd_filter
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.program.broker import steps as bk
@@ -17,11 +17,6 @@ from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
 _ENDINGS: tuple[Literal["kill", "term"], ...] = ("term", "kill")
-
-
-def _are_on(state: ProgramState) -> list[AnyStep]:
-    """Filters are carried out."""
-    return [] if state.allowed.get("filters") else [Allow()]
 
 
 def _messages(pick: Pick, state: ProgramState, count: int) -> list[bk.Send]:
@@ -47,7 +42,7 @@ def filters_a_queue(pick: Pick, state: ProgramState) -> Steps:
         )
         for _ in range(1 + pick.below(3))
     ]
-    return (*_are_on(state), *sends, *pulls)
+    return (*allowing("filters", state), *sends, *pulls)
 
 
 def _says(group: str, topic: str, one: Filter, version: int, client: str = "c0") -> list[AnyStep]:
@@ -60,10 +55,16 @@ def _says(group: str, topic: str, one: Filter, version: int, client: str = "c0")
 
 def filters_for_a_group(pick: Pick, state: ProgramState) -> Steps:
     """A heartbeat says what a group wants, and a pull leaves it to that."""
+    on = allowing("filters", state)
     send, *_ = sends = _messages(pick, state, 1 + pick.below(3))
     group, version = pick.one(GROUPS), pick.one((1, 2, 3, 4))
     pull = bk.Pull(group=group, topic=send.topic, queue=send.queue, subscribes=False, version=version)
-    steps = [*_are_on(state), *sends, *_says(group, send.topic, odd_filter(pick, state), version), pull]
+    steps = [
+        *on,
+        *sends,
+        *_says(group, send.topic, odd_filter(pick, state), version),
+        pull,
+    ]
     if pick.once_in(3):
         steps.append(msgspec.structs.replace(pull, version=pick.one((1, version + 1))))
     return tuple(steps)
@@ -79,7 +80,7 @@ def changes_the_filter_of_a_group(pick: Pick, state: ProgramState) -> Steps:
     first = any_filter(pick, state)
     second = pick.one((odd_filter(pick, state), odd_filter(pick, state), first, Empty()))
     pull = bk.Pull(group=group, topic=topic, queue=send.queue, subscribes=False, version=1)
-    steps = [*_are_on(state), *sends, *_says(group, topic, first, version), pull]
+    steps = [*allowing("filters", state), *sends, *_says(group, topic, first, version), pull]
     how = pick.below(6)
     if how == 1:
         steps.append(bk.Leave(client="c0", conn="kc0", group=group))
@@ -99,6 +100,7 @@ def changes_the_filter_of_a_group(pick: Pick, state: ProgramState) -> Steps:
 
 def waits_for_what_passes(pick: Pick, state: ProgramState) -> Steps:
     """A pull with a filter is held: what comes does not pass, and then something does, or nothing does."""
+    on = allowing("filters", state)
     send, wanted = _messages(pick, state, 2)
     send = msgspec.structs.replace(send, said=pick.one(((("a", "4"),), (), (("b", "7"),))))
     wanted = msgspec.structs.replace(wanted, said=(("a", "6"),))
@@ -114,10 +116,21 @@ def waits_for_what_passes(pick: Pick, state: ProgramState) -> Steps:
     )
     how = pick.below(3)
     if how == 0:
-        return (*_are_on(state), pull, msgspec.structs.replace(wanted, message=send.message), Time(seconds=1))
+        return (
+            *on,
+            pull,
+            msgspec.structs.replace(wanted, message=send.message),
+            Time(seconds=1),
+        )
     if how == 1:
-        return (*_are_on(state), pull, send, Time(seconds=1), wanted, Time(seconds=1))
-    return (*_are_on(state), pull, send, Time(seconds=8), bk.Bound(topic=send.topic, queue=send.queue))
+        return (*on, pull, send, Time(seconds=1), wanted, Time(seconds=1))
+    return (
+        *on,
+        pull,
+        send,
+        Time(seconds=8),
+        bk.Bound(topic=send.topic, queue=send.queue),
+    )
 
 
 def refuses_filters(pick: Pick, state: ProgramState) -> Steps:
