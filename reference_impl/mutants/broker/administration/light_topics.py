@@ -5,7 +5,7 @@ from reference_impl.broker.light_topics import LightTopics
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
-from .basics import answered
+from .answering import answered
 
 V55 = ("5.5",)
 

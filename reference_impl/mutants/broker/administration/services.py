@@ -11,7 +11,7 @@ from reference_impl.broker.settings import Settings
 from reference_impl.mutants.registry import V5, mutant
 from reference_impl.remoting.reply import Reply
 
-from .basics import answered
+from .answering import answered
 
 
 @mutant(ColdData.limit, "The limit of a group does not change any more.", V5)

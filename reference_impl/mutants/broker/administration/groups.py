@@ -1,0 +1,156 @@
+"""Faults of groups and of the cleaning of queues."""
+
+import msgspec
+
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.fastjson import document
+from reference_impl.broker.group_administration import GroupAdministration
+from reference_impl.broker.groups import Groups
+from reference_impl.broker.topic_administration import TopicAdministration
+from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
+from reference_impl.remoting.reply import Reply
+
+from .answering import answered
+
+
+@mutant(Groups.put, "A new group has default settings, whatever the request contains.")
+def groups_are_made_with_defaults(original, self, group, now):
+    original(self, self.made(group.group_name or ""), now)
+
+
+@mutant(Groups.put, "What is true of a group stays true.", V5)
+def groups_never_lose_a_flag(original, self, group, now):
+    known = self.table.get(group.group_name or "")
+    if known is not None and known.consume_message_orderly:
+        group = msgspec.structs.replace(group, consume_message_orderly=True)
+    original(self, group, now)
+
+
+@answered(
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP,
+    "A request without a body to create a group succeeds.",
+    BEFORE_55,
+    if_refused=True,
+)
+def empty_groups_are_made():
+    return Reply(0)
+
+
+@mutant(GroupAdministration.update, "A request without a body to create a group is refused.", ["5.5"])
+def groups_without_body_are_refused(original, self, command, connection, now):
+    return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
+
+
+@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP, "Deleting a group succeeds without removing it.")
+def groups_are_not_deleted():
+    return Reply(0)
+
+
+@mutant(TopicAdministration.clean_queues, "Cleaning removes queues that still have messages.")
+def cleaning_removes_queues_in_use(original, self, command, connection, now):
+    for topic in [*self.broker.store.topics()]:
+        self.broker.store.delete_topic(topic)
+    return original(self, command, connection, now)
+
+
+@answered(RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE, "The server refuses to clean queues.")
+def cleaning_of_queues_is_refused():
+    return Reply(1)
+
+
+@mutant(GroupAdministration.one_group, "Code 352 returns the group that was created last.", V5)
+def newest_group_is_shown(original, self, command, connection, now):
+    return Reply(0, body=document([*self.broker.groups.table.values()][-1].document()))
+
+
+@mutant(GroupAdministration.one_group, "Code 352 creates no group.", V5)
+def group_that_is_asked_for_is_unknown(original, self, command, connection, now):
+    known = self.broker.groups.table.get(command.ext["group"])
+    return Reply(26) if known is None else Reply(0, body=document(known.document()))
+
+
+@after(GroupAdministration.one_group, "Code 352 for an unknown group succeeds without a body.", V5)
+def unknown_group_is_shown(reply):
+    return Reply(0) if reply.code else reply
+
+
+@mutant(Groups.put, "A group keeps the members that 4.9 has too, and no others.", V5)
+def groups_lose_members_of_5x(original, self, group, now):
+    original(self, group.of_line(False).of_line(True), now)
+
+
+@mutant(Groups.put, "A group has members that only 5.x knows.", V4)
+def groups_have_members_of_5x(original, self, group, now):
+    original(self, group.of_line(True), now)
+
+
+@mutant(Groups.fault, "A group can be created with any name.", ["5.5"])
+def groups_have_any_name(original, self, group):
+    return None
+
+
+@mutant(Groups.fault, "Names of groups have no limit.", ["5.5"])
+def groups_have_long_names(original, self, group):
+    return original(self, group and group[:100])
+
+
+@mutant(Groups.fault, "Names of groups have at most 100 characters.", ["5.5"])
+def groups_have_shorter_names(original, self, group):
+    return original(self, group) or ("The name is too long." if group and len(group) > 100 else None)
+
+
+@mutant(Groups.settle, "Groups are not written to a file.")
+def restarts_forget_groups(original, self, now):
+    return
+
+
+@mutant(GroupAdministration.update, "A group without a name gets a default name.")
+def groups_need_no_name(original, self, command, connection, now):
+    if command.body:
+        body = msgspec.json.encode({"groupName": "DEFAULT", **msgspec.json.decode(command.body)})
+        command = msgspec.structs.replace(command, body=body)
+    return original(self, command, connection, now)
+
+
+def _cleaning(original, self, command, connection, now, *, said):
+    ext = {**(command.ext or {}), "cleanOffset": said, "removeOffset": said}
+    return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
+
+
+@mutant(GroupAdministration.delete, "The deletion of a group keeps its offsets, even on request.")
+def deletion_keeps_offsets_of_groups(original, self, command, connection, now):
+    return _cleaning(original, self, command, connection, now, said="false")
+
+
+@mutant(GroupAdministration.delete, "The deletion of a group always forgets its offsets.")
+def deletion_always_forgets_offsets_of_groups(original, self, command, connection, now):
+    return _cleaning(original, self, command, connection, now, said="true")
+
+
+@mutant(Groups.delete, "The deletion of an unknown group changes the data version of groups.")
+def deletion_of_unknown_groups_is_a_change(original, self, group, now):
+    found = original(self, group, now)
+    if not found:
+        self.changed(now)
+    return found
+
+
+@mutant(GroupAdministration.update, "The text `null` in place of a boolean means false.", BEFORE_55)
+def null_in_quotes_is_false(original, self, command, connection, now):
+    body = command.body.replace(b'"null"', b"false")
+    return original(self, msgspec.structs.replace(command, body=body), connection, now)
+
+
+@mutant(Groups.put, "A change of a group that is there is not written.")
+def changed_groups_are_not_written(original, self, group, now):
+    was = self._unwritten or group.group_name not in self.table
+    original(self, group, now)
+    self._unwritten = was
+
+
+@mutant(Groups.delete, "The deletion of a group is not written.")
+def deleted_groups_are_not_written(original, self, group, now):
+    was = self._unwritten
+    found = original(self, group, now)
+    self._unwritten = was
+    return found
