@@ -5,6 +5,7 @@
 #   make soak    what takes hours: whole catalogues on every release, long fuzzes, 100 kills; before a release
 #   make compatibility   checks every NameServer that Apache published, and writes docs/compatibility.md
 #   make site    the documentation as pages that open from disk: out/site/index.html
+#   make measures   what the cases are worth: every mutant, coverage, values, drawn faults
 #   make lint | selftest | live | bench | docs | lock | dist
 
 PYTHON ?= python3
@@ -15,7 +16,7 @@ SPARK  := $(VENV)/.spark
 # A file at a time, in order: the long ones come first, so that the short ones fill up the end.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
-.PHONY: check test lint selftest live soak compatibility bench docs site lock dist publish clean
+.PHONY: check test lint selftest measures live soak compatibility bench docs site lock dist publish clean
 .DELETE_ON_ERROR:
 # Tests start the command hundreds of times; without bytecode on disk each start compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -46,10 +47,10 @@ selftest: $(READY)
 	$(BIN)/rmq-harness selftest
 	$(BIN)/rmq-harness selftest --role broker
 
-# By other faults than the mutants: code that no case runs, values that no case sends, faults drawn by a seed.
+# What the cases are worth: every mutant, code that no case runs, values that no case sends, faults drawn by a seed.
 EXPLAINED = --explained tests/quality/explained
 FAULTS = 20
-measures: $(READY)
+measures: selftest
 	$(BIN)/rmq-harness selftest --coverage $(EXPLAINED)/not_run.yaml
 	$(BIN)/rmq-harness selftest --values $(EXPLAINED)/values_nameserver.yaml
 	$(BIN)/rmq-harness selftest --values --role broker $(EXPLAINED)/values_broker.yaml

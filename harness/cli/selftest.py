@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         complain(f"rmq-harness selftest: {sentence}")
     chosen = {profile: _chosen(loaded, profile, options) for profile in profiles}
     mutants = _mutants(options, [one for some in chosen.values() for one in some])
-    tasks = _tasks(options.role, chosen, mutants, full=options.full)
+    tasks = _tasks(options, chosen, mutants)
     if not any(task.mutant for task in tasks):
         complain("rmq-harness selftest: nothing was measured: no case and mutant of that choice meet")
         return INCONCLUSIVE
@@ -107,10 +107,15 @@ def _mutants(options: argparse.Namespace, chosen: Sequence[LoadedCase]) -> list[
             raise Usage(f"rmq-harness selftest: --mutant {name}: no such mutant; {hint}")
     if options.mutant:
         return [name for name in known if name in options.mutant]
-    if (options.select or options.exclude or options.level) and not options.full:
+    if _is_of_a_part(options):
         said = {name for one in chosen for name in one.case.kills}
         return [name for name in known if name in said]
     return list(known)
+
+
+def _is_of_a_part(options: argparse.Namespace) -> bool:
+    """Whether each mutant is up to the selected cases that say they kill it, and to no others."""
+    return bool(options.select or options.exclude or options.level) and not (options.full or options.mutant)
 
 
 def _choice(options: argparse.Namespace) -> Choice:
@@ -128,17 +133,19 @@ def _chosen(
 
 
 def _tasks(
-    role: Role, chosen: dict[str, tuple[LoadedCase, ...]], mutants: Sequence[str], *, full: bool
+    options: argparse.Namespace, chosen: dict[str, tuple[LoadedCase, ...]], mutants: Sequence[str]
 ) -> list[Task]:
     """The sound reference against every case; each mutant against those that declare it, or against all."""
     tasks: list[Task] = []
+    role: Role = options.role
     for profile, some in chosen.items():
         names = tuple(one.name for one in some)
         tasks.append(Task(role, profile, "", names))
         for name in mutants:
             if reference_line(role, profile) in MUTANTS[name].profiles:
-                tried = names if full else declared(some, role, profile, name)
-                tasks.append(Task(role, profile, name, tried))
+                tried = names if options.full else declared(some, role, profile, name)
+                if tried or not _is_of_a_part(options):
+                    tasks.append(Task(role, profile, name, tried))
     return tasks
 
 

@@ -68,14 +68,16 @@ def test_the_reference_conforms(role: str, profile: str, tmp_path: Path) -> None
     assert len(run.results) == len(run.header.cases) == run.header.cases_available
 
 
-@pytest.mark.parametrize("role", ["nameserver", "broker"])
-def test_every_mutant_is_killed_and_every_case_kills(role: str, tmp_path: Path) -> None:
-    ended = rmq("selftest", "--role", role, "--json", cwd=tmp_path)
+@pytest.mark.parametrize(("role", "chapter"), [("nameserver", "cluster"), ("broker", "bk.lock")])
+def test_every_mutant_of_a_chapter_is_killed_and_every_case_kills(
+    role: str, chapter: str, tmp_path: Path
+) -> None:
+    # Those of all chapters take minutes: `make selftest`, of which `make measures` is made.
+    ended = rmq("selftest", "--role", role, "--select", chapter, "--json", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
     answer = json.loads(ended.stdout)
     assert answer["problems"] == []
-    assert answer["mutants"]["killed"] == answer["mutants"]["tried"]
-    assert answer["mutants"]["total"] >= 45
+    assert answer["mutants"]["killed"] == answer["mutants"]["tried"] > answer["cases"] > 10
 
 
 def test_workers_give_the_same_verdicts(tmp_path: Path) -> None:
