@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,21 @@ def faults(found: dict[str, dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 @pytest.mark.parametrize("version", ONE_IN_CI)
 def test_no_message_is_lost_doubled_or_out_of_order(version: str, tmp_path: Path) -> None:
-    try:
+    def of_ours() -> dict[str, dict[str, Any]]:
         with our_cluster(VERSIONS[version], tmp_path, **HASTE) as nameserver:
-            ours = clients(version, nameserver, MESSAGES, "ours", tmp_path)
+            return clients(version, nameserver, MESSAGES, "ours", tmp_path)
+
+    def of_theirs() -> dict[str, dict[str, Any]]:
         with (
             apache_nameserver(version) as nameserver,
             apache_broker(version, nameserver, **HASTE, **PATIENCE),
         ):
-            theirs = clients(version, nameserver, MESSAGES, "theirs", tmp_path)
+            return clients(version, nameserver, MESSAGES, "theirs", tmp_path)
+
+    try:
+        # Both wait for retries most of the time.
+        with ThreadPoolExecutor() as pool:
+            ours, theirs = [one.result() for one in [pool.submit(of_ours), pool.submit(of_theirs)]]
     except TargetError as problem:
         missing(problem)
     assert set(ours) == set(theirs) == KINDS
