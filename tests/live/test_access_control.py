@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import yaml
-from clusters import apache_broker, apache_nameserver, clients, missing, our_broker, our_cluster
+from clusters import HASTE, apache_broker, apache_nameserver, clients, missing, our_broker, our_cluster
 from peers import Admin, home
 
 from harness.targets import TargetError
@@ -58,7 +58,7 @@ def test_apaches_clients_sign(version: str, tmp_path: Path) -> None:
     """Those of 5.3 too, where the Broker is one of 4.9."""
     kinds = ("plain", "ordered", "batch", "transactional", "retry")
     try:
-        with our_cluster("4.9", tmp_path, **guarded(tmp_path / "home")) as nameserver:
+        with our_cluster("4.9", tmp_path, **HASTE, **guarded(tmp_path / "home")) as nameserver:
             found = clients(version, nameserver, MESSAGES, "signed", tmp_path, *kinds, account=MEMBER)
     except TargetError as problem:
         missing(problem)
