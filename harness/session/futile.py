@@ -31,10 +31,10 @@ class FutileWaits:
         """Whether a full wait for this would be in vain, as far as is known."""
         return self._times.get(kind, 0) >= TIMES
 
-    def was_in_vain(self, kind: str) -> None:
-        """A full wait for this has ended without it."""
+    def was_in_vain(self, kind: str, times: int = 1) -> None:
+        """A full wait for this has ended without it; it counts as so many ``times``."""
         with self._lock:
-            self._times[kind] = self._times.get(kind, 0) + 1
+            self._times[kind] = self._times.get(kind, 0) + times
 
     def was_met(self, kind: str) -> None:
         """It has come."""

@@ -10,7 +10,7 @@ from harness.catalogue import profile_named
 from harness.session.connection import Connection
 from harness.session.errors import Blocked, TargetDied, TooLate, Unmet
 from harness.session.exchange import Request, SentRequest
-from harness.session.futile import FutileWaits
+from harness.session.futile import TIMES, FutileWaits
 from harness.session.header import header_of
 from harness.session.link import Link
 from harness.session.nameserver.broker import Broker, Topics
@@ -28,6 +28,7 @@ from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
+_LEADING = "a controller that leads"
 _LEADS_WITHIN = 30.0
 """Waiting seconds from the start of a controller, in which the NameServer answers already."""
 _LED: Final = RequestCode.CONTROLLER_GET_NEXT_BROKER_ID
@@ -198,11 +199,16 @@ class NameServerSession(NameServerRequests):
         return self._added(self._nameserver.open_controller())
 
     def _await_leader(self) -> None:
-        end = self.clock.waiting() + _LEADS_WITHIN
+        is_known = self.futile.is_known(_LEADING)
+        patience = self.clock.timing.brief if is_known else _LEADS_WITHIN
+        end = self.clock.waiting() + patience
         while (problem := self._no_leader()) is not None:
             if self.clock.waiting() >= end:
-                raise Blocked(problem, needs=_LED)
+                if self.clock.warp and not is_known:
+                    self.futile.was_in_vain(_LEADING, TIMES)  # half a minute is more than a slow moment
+                raise Blocked(f"no controller served within {patience:g} s: {problem}", needs=_LED)
             self.pause(self.clock.timing.pause)
+        self.futile.was_met(_LEADING)
 
     def _no_leader(self) -> str | None:
         """Why the controller serves nothing yet; None: it does."""
