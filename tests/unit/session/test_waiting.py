@@ -8,9 +8,11 @@ import time
 from collections.abc import Callable
 
 import msgspec
+import pytest
 
-from harness.session import Garbled, NameServerSession, Replied, Silent
+from harness.session import Garbled, NameServerSession, Replied, Silent, SocketTransport, connect
 from harness.session.clock import RunningClock, Timing
+from harness.session.errors import Blocked
 from harness.session.futile import FutileWaits
 from harness.wire import Command, RequestCode
 
@@ -99,6 +101,27 @@ def test_an_answer_that_came_late_brings_the_full_wait_back() -> None:
         peer.sendall(success(request))
         ns.call(ROUTED) >> Met()  # what came before it has arrived
     assert waited(server, futile) >= server.clock.timing.answer
+    server.stop()
+
+
+class WithoutController(Server):
+    """Refuses connections where its controller should listen."""
+
+    def open_controller(self) -> SocketTransport:
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = int(closed.getsockname()[1])
+        return connect("127.0.0.1", port)
+
+
+def test_a_controller_that_never_serves_is_waited_for_in_full_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.session.nameserver.session._LEADS_WITHIN", 0.6)
+    futile, server = FutileWaits(), WithoutController(leaves_unanswered(LISTED), BriskClock())
+    found = []
+    for _ in range(3):
+        with NameServerSession(server, "5.3", seed=1, futile=futile) as ns, pytest.raises(Blocked) as blocked:
+            ns.connect_to_controller()
+        found.append(str(blocked.value).partition(":")[0])
+    assert found == [f"no controller served within {wait} s" for wait in ("0.6", "0.2", "0.2")]
     server.stop()
 
 
