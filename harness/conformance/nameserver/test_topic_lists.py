@@ -48,13 +48,13 @@ def test_cluster_lists_a_topic_once(ns: NameServerSession) -> None:
 @case(kills=["unknown-cluster-is-a-failure"])
 def test_unknown_cluster_lists_nothing(ns: NameServerSession) -> None:
     for cluster in (ns.name("cluster"), "", None):
-        ns.cluster_topics(cluster).json >> Reply(SUCCESS, {"topicList": []})
+        ns.cluster_topics(cluster).names >> Reply(SUCCESS, [])
 
 
 @case(kills=["cluster-list-has-broker-names"])
 def test_cluster_without_topics_lists_nothing(ns: NameServerSession) -> None:
     broker = registered(ns, topics=())
-    ns.cluster_topics(broker.cluster).json >> Reply(SUCCESS, {"topicList": []})
+    ns.cluster_topics(broker.cluster).names >> Reply(SUCCESS, [])
 
 
 @case(kills=["cluster-list-is-cached-for-a-second"])
@@ -119,7 +119,8 @@ def test_system_list_is_current(ns: NameServerSession) -> None:
 )
 def test_server_that_has_just_started(ns: NameServerSession) -> None:
     """A server without brokers lists nothing, with one its address; it has no order configuration."""
-    ns.system_topics().json >> Reply(SUCCESS, {"topicList": []})
+    ns.system_topics().names >> Reply(SUCCESS, [])
+    ns.system_topics().address >> Reply(SUCCESS, None)
     master, slave = ns.broker(), ns.broker(3)
     master.register() >> Reply(SUCCESS, b"")
     ns.system_topics().address >> Reply(SUCCESS, master.address)

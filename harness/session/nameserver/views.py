@@ -142,6 +142,16 @@ class ClusterExchange(JsonExchange):
 class TopicsExchange(JsonExchange):
     """Codes 206, 224, 304 and 311 to 313: TopicList."""
 
+    @property
+    def names(self) -> Self:
+        """View: all that are listed, in their order."""
+
+        def read(reply: Command) -> Any:
+            value = json_of(reply)
+            return None if value is None else _member(value, "topicList", list, ())
+
+        return self.seen_as(View("names", read, ("topicList",), said="body.topicList"))
+
     def among(self, names: Iterable[str]) -> Self:
         """View: those of ``names`` that are listed, sorted; each as often as it is listed."""
         wanted = set(names)
