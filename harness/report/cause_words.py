@@ -198,6 +198,7 @@ class _Title:
         self._got = cause.explanation.got or _shared(item.wrong.got for item in cause.items)
         self._after, self._kept = cause.explanation.after, cause.explanation.kept
         self._about, self._thing = cause.explanation.trait, cause.explanation.thing
+        self._among = cause.explanation.among
         self._member = cause.explanation.member
         self._places = len({item.wrong.place for item in cause.items})
 
@@ -340,7 +341,13 @@ class _Title:
         return self._about is not None and self._about not in self._shared_traits()
 
     def _of_family(self, family: str) -> list[str]:
-        found = Counter(one for item in self._items for one in item.ordered_traits if family in families(one))
+        among = self._among
+        found = Counter(
+            one
+            for item in self._items
+            for one in item.ordered_traits
+            if family in families(one) and (not among or one in among)
+        )
         names = list(dict.fromkeys(differing(one) for one, _ in found.most_common()))
         return [f"{family}: {', '.join(_cut(names))}"]
 

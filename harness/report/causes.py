@@ -35,7 +35,7 @@ from harness.report.results import (
     Verdict,
     Wrong,
 )
-from harness.report.traits import families
+from harness.report.traits import OF_HEADERS, families
 
 _RANK: Final = {name: rank for rank, name in enumerate(CLASSES)}
 SUCCESS: Final = "SUCCESS (0)"
@@ -226,7 +226,10 @@ def group(items: Iterable[Item], held: Iterable[Held] = ()) -> list[tuple[Explan
     left = dict(enumerate(items))
     known = Counter(held)
     shown = _shown(left.values())
-    covered, order = _covered(left, lambda item: (*_of_shown(item, shown), *explanations(item)))
+    never_served = _without_served(shown, known)
+    covered, order = _covered(
+        left, lambda item: (*_of_shown(item, shown), *_of_shown(item, never_served), *explanations(item))
+    )
     plain = Counter(_asked(item) for item in left.values() if not item.traits)
     sound = {
         one: numbers
@@ -250,6 +253,20 @@ def _shown(items: Iterable[Item]) -> dict[tuple[str, str], tuple[str, ...]]:
     return {key: tuple(sorted(traits)) for key, traits in found.items()}
 
 
+def _without_served(
+    shown: Mapping[tuple[str, str], tuple[str, ...]], held: Iterable[Held]
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """The same without differences that have had another outcome, rightly."""
+    outcomes: dict[str, set[str]] = {}
+    for one in held:
+        for trait in one.traits:
+            outcomes.setdefault(trait, set()).add(one.answer)
+    return {
+        (family, got): tuple(one for one in traits if outcomes.get(one, set()) <= {got})
+        for (family, got), traits in shown.items()
+    }
+
+
 def _of_shown(item: Item, shown: Mapping[tuple[str, str], tuple[str, ...]]) -> Iterator[Explanation]:
     """That it is for a kind of difference, as far as that has had the same outcome: a server that demands
     some fields may do without others.
@@ -258,7 +275,8 @@ def _of_shown(item: Item, shown: Mapping[tuple[str, str], tuple[str, ...]]) -> I
     if item.wrong.kind == "outcome" and item.kept is None:
         kinds = [family for trait in item.ordered_traits for family in reversed(families(trait))]
         for family in dict.fromkeys(kinds):
-            yield Explanation(trait=family, among=shown[family, got], got=got)
+            if not item.traits.isdisjoint(shown[family, got]):
+                yield Explanation(trait=family, among=shown[family, got], got=got)
 
 
 def _asked(item: Item) -> tuple[str, Wrong]:
@@ -271,12 +289,20 @@ def _says_enough(explanation: Explanation, items: list[Item]) -> bool:
     What was not stored is missing whatever is asked; what was not removed may show in one answer alone.
     """
     if explanation.among:
+        if explanation.trait in OF_HEADERS and len(_differences(explanation, items)) >= _ENOUGH:
+            return True
         return len({item.request for item in items}) >= _ENOUGH
     if explanation.kept is None or (explanation.after is not None and _removes(explanation.after)):
         return True
     if explanation.after is None:
         return len(items) >= _ENOUGH
     return len({item.request for item in items}) >= _ENOUGH
+
+
+def _differences(explanation: Explanation, items: Iterable[Item]) -> set[str]:
+    """Which differences of the family these have, each without others of it."""
+    found = [item.traits & set(explanation.among) for item in items]
+    return {next(iter(one)) for one in found if len(one) == 1}
 
 
 def _is_special(items: list[Item], plain: Mapping[tuple[str, Wrong], int]) -> bool:
@@ -356,8 +382,11 @@ def likenesses(item: Item) -> Iterator[Explanation]:
 
     What changed something before counts where the content of the answer depends on it.
     """
-    depends = item.wrong.kind != "outcome" or item.kept is not None
-    yield Explanation(alike=(item.request, item.wrong, item.failure.after[-1:] if depends else ()))
+    wrong = item.wrong
+    depends = wrong.kind != "outcome" or item.kept is not None
+    if not depends and wrong.got != SUCCESS and wrong.wanted not in (CLOSED, SILENCE):
+        wrong = msgspec.structs.replace(wrong, wanted="")  # what it refuses, it refuses instead of anything
+    yield Explanation(alike=(item.request, wrong, item.failure.after[-1:] if depends else ()))
 
 
 def _of_outcome(wrong: Wrong, request: str, traits: list[str]) -> Iterator[Explanation]:

@@ -23,6 +23,10 @@ RAW: Final = "raw bytes"
 SEVERAL: Final = "several frames at once"
 _LONG: Final = 255
 _UNUSUAL: Final = "a header with members missing or of another type"
+_INCOMPLETE: Final = "a header without a member"
+_UNREAD: Final = "a header that cannot be read"
+OF_HEADERS: Final = (_UNUSUAL, _INCOMPLETE, _UNREAD)
+"""Families of differences that a server meets before it knows the code of the request."""
 _NAMED_IN_HEADER: Final = "serializeTypeCurrentRPC"
 _ODDITIES: Final = {
     "value-coerced": "a header value of another type",
@@ -63,7 +67,7 @@ _UNUSUAL_BODY: Final = "a body with members missing or of another type"
 _FAMILIES: Final = tuple(
     (re.compile(pattern), family)
     for pattern, family in (
-        (r"header without (?P<which>\w+)", ("a header without a member", _UNUSUAL)),
+        (r"header without (?P<which>\w+)", (_INCOMPLETE, _UNUSUAL)),
         (rf"(?P<which>{'|'.join(_ODDITIES[code] for code in _OF_TYPES)})", (_UNUSUAL,)),
         (r"language (?P<which>.+)", ("another language than JAVA",)),
         (r"body without (?P<which>.+)", ("a body without a member", _UNUSUAL_BODY)),
@@ -75,7 +79,7 @@ _FAMILIES: Final = tuple(
         (r"with the extra field (?P<which>.+)", ("an extra field",)),
         (rf"(?!header |opaque )(?P<which>\S+) (?:{_VALUES})", (_UNUSUAL_FIELD,)),
         *(
-            (rf"(?P<which>{'|'.join(traits)})", tuple(filter(None, (kind, "a header that cannot be read"))))
+            (rf"(?P<which>{'|'.join(traits)})", tuple(filter(None, (kind, _UNREAD))))
             for kind, traits in _UNREADABLE.items()
         ),
     )

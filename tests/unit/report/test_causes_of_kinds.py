@@ -75,3 +75,47 @@ def test_what_should_be_refused_and_is_accepted_is_one_cause_whatever_is_refused
         passed(f"c.{field}", answered(QUERY, REFUSED, f"without the field {field}")) for field in "uvw"
     ]
     assert len(titles(*accepted, *rightly, *checked)) == 2
+
+
+def test_members_of_headers_are_one_kind_whichever_code_shows_it() -> None:
+    strict = (
+        failed("framing.flag", ROUTE, outcome(GONE, "closed"), "header without flag"),
+        failed("framing.version", ROUTE, outcome(GONE, "closed"), "header without version"),
+        failed("framing.value", PUT, outcome(OK, "closed"), "a header value of another type"),
+    )
+    others = [passed("a.b", answered(ROUTE, GONE)), passed("c.d", answered(PUT, OK, "an unknown language"))]
+    assert titles(*strict, *others) == [
+        "105 GET_ROUTEINFO_BY_TOPIC or 100 PUT_KV_CONFIG (a header with members missing or of another type: "
+        "flag, version, a header value of another type) closes the connection"
+    ]
+    assert len(titles(*strict[1:], *others)) == 2
+
+
+def test_what_is_served_elsewhere_does_not_hide_what_is_not() -> None:
+    strict = [
+        failed(f"framing.{number}", ROUTE, outcome(GONE, "closed"), "an unknown language", trait)
+        for number, trait in enumerate(
+            ("header without flag", "header without version", "a header value of another type")
+        )
+    ]
+    served = [
+        passed(f"binary.{number}", answered(ROUTE, GONE, "an unknown language", f"opaque {number}"))
+        for number in range(5)
+    ]
+    (title,) = titles(*strict, *served)
+    assert "(a header with members missing or of another type: flag, version, a header value of" in title
+
+
+def test_a_code_that_is_refused_alike_is_one_cause_whatever_was_wanted_of_it() -> None:
+    update = "318 UPDATE_NAMESRV_CONFIG"
+    refused = [
+        failed("a.b", update, outcome(OK, REFUSED)),
+        failed("c.d", update, outcome("NO_PERMISSION (16)", REFUSED)),
+    ]
+    rightly = [
+        passed(f"e.{number}", answered(update, OK), answered(update, "NO_PERMISSION (16)"))
+        for number in range(5)
+    ]
+    assert titles(*refused, *rightly) == ["318 UPDATE_NAMESRV_CONFIG is answered SYSTEM_ERROR (1)"]
+    should_close = failed("g.h", update, outcome("closed", REFUSED))
+    assert len(titles(*refused, should_close, *rightly)) == 2
