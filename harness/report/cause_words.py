@@ -9,7 +9,8 @@ from typing import TypeVar
 import msgspec
 
 from harness.catalogue import Class
-from harness.report.causes import NO_OUTCOMES, SUCCESS, Cause, causes_of
+from harness.report.causes import Cause, causes_of
+from harness.report.explanations import NO_OUTCOMES, SUCCESS
 from harness.report.results import (
     CLOSED,
     NO_FLAG,
