@@ -200,13 +200,13 @@ class NameServerSession(NameServerRequests):
 
     def _await_leader(self) -> None:
         is_known = self.futile.is_known(_LEADING)
-        patience = self.clock.timing.brief if is_known else _LEADS_WITHIN
-        end = self.clock.waiting() + patience
+        end = self.clock.waiting() + (0.0 if is_known else _LEADS_WITHIN)
         while (problem := self._no_leader()) is not None:
             if self.clock.waiting() >= end:
-                if self.clock.warp and not is_known:
+                if self.clock.warp:
                     self.futile.was_in_vain(_LEADING, TIMES)  # half a minute is more than a slow moment
-                raise Blocked(f"no controller served within {patience:g} s: {problem}", needs=_LED)
+                within = "" if is_known else f" within {_LEADS_WITHIN:g} s"
+                raise Blocked(f"no controller served{within}: {problem}", needs=_LED)
             self.pause(self.clock.timing.pause)
         self.futile.was_met(_LEADING)
 
