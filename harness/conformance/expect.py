@@ -25,6 +25,7 @@ from harness.conformance.wrong import (
     code_name,
     is_made,
     not_utf8,
+    place_in_body,
     place_in_part,
     place_in_view,
 )
@@ -211,6 +212,9 @@ class Reply(_Expectation):
 
     def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
         if isinstance(value, Unreadable) and not missed.part and missed.field is None:
+            if value.lacks:
+                place = place_in_body(value.lacks)
+                return Wrong(kind="member", wanted=self.wanted(), place=place, change="absent")
             return Wrong(kind="unreadable", wanted="readable", place=place_in_view(view))
         if not isinstance(outcome, Replied) or (missed.field in ("code", "flag") and not missed.part):
             return super().wrong(missed, outcome, value, view)

@@ -67,6 +67,11 @@ def place_in_view(view: View, path: Path = (), value: object = None) -> str:
     return ("extFields" if view.columns else view.name) + _steps(path, value, view.columns)
 
 
+def place_in_body(path: Path) -> str:
+    """A place in a body that is no part of a view: ``body.queueDatas[].topicSysFlag``."""
+    return "body" + _steps(path, None, ())
+
+
 def _steps(path: Path, value: object, columns: tuple[str, ...]) -> str:
     """The path from the value on. Positions in a tuple mean something, those in a list do not."""
     words = ""

@@ -44,13 +44,14 @@ _EXCUSES = 20
 
 class NotSo(Exception):  # noqa: N818  (control flow between a view and its exchange)
     """Raised by a view's reader: the reply is not made as the view needs it. ``path`` leads to the
-    culprit.
+    culprit, ``lacks`` to a member of the body that is not there.
     """
 
-    def __init__(self, problem: str, path: Path = ()) -> None:
+    def __init__(self, problem: str, path: Path = (), lacks: Path = ()) -> None:
         super().__init__(problem)
         self.problem = problem
         self.path = path
+        self.lacks = lacks
 
 
 class View(msgspec.Struct, frozen=True):
@@ -202,7 +203,7 @@ class Exchange:
             return self._view.read(outcome.command)
         except NotSo as problem:
             start, end = _range(outcome.command.body, problem.path)
-            return Unreadable(problem.problem, start, end)
+            return Unreadable(problem.problem, start, end, problem.lacks)
         except fastjson.ParseError as problem:
             return Unreadable(
                 str(problem), problem.offset, min(problem.offset + 1, len(outcome.command.body))

@@ -180,6 +180,8 @@ class Unreadable(msgspec.Struct, frozen=True):
     start: int
     """Range of the offending bytes in the body."""
     end: int
+    lacks: tuple[str | int, ...] = ()
+    """Where a member is absent, if that is the problem."""
 
     def __str__(self) -> str:
         return f"unreadable: {self.problem} (body bytes {self.start}–{self.end})"

@@ -29,7 +29,7 @@ def body_member(*names: str, of: type = object) -> View:
         found = json_of(reply)
         for number, name in enumerate(names, 1):
             if not isinstance(found, dict) or name not in found:
-                raise NotSo(f"no {'.'.join(names[:number])}", names[: number - 1])
+                raise NotSo(f"no {'.'.join(names[:number])}", names[: number - 1], names[:number])
             found = found[name]
         if not isinstance(found, of):
             raise NotSo(f"{'.'.join(names)} is {found!r}", names)

@@ -325,7 +325,7 @@ def _member(value: Any, name: str, kind: type, path: Path) -> Any:
     if not isinstance(value, dict):
         raise NotSo(f"expected an object with {name}, found {_called(value)}", path)
     if name not in value:
-        raise NotSo(f"there is no {name}", path)
+        raise NotSo(f"there is no {name}", path, (*path, name))
     if not isinstance(value[name], kind):
         raise NotSo(f"{name} is {_called(value[name])}", (*path, name))
     return value[name]

@@ -82,6 +82,14 @@ def test_another_outcome(expectation: Any, outcome: Outcome, wanted: str, got: s
         (Reply(0, {"b-z": {}}), {"body": b"x"}, {"b-z": {0: "a"}}, ADDRESSES, "body.brokerDatas.*.*", "more"),
         (Reply(0, {0: "a"}), {"body": b"x"}, None, ENTRY, "body.brokerAddrTable.*.brokerAddrs", "fewer"),
         (Reply(0, {0: "a"}), {}, None, ENTRY, "body", "absent"),
+        (
+            Reply(0, {"b-z": (8, 8, 6)}),
+            {"body": b"x"},
+            Unreadable("there is no perm", 0, 1, ("queueDatas", 0, "perm")),
+            QUEUES,
+            "body.queueDatas[].perm",
+            "absent",
+        ),
     ],
 )
 def test_a_part_of_the_answer(
