@@ -3,6 +3,9 @@
 A server that leaves a code unanswered leaves it unanswered in every case. After ``TIMES`` full waits for the
 same kind of thing, all in vain, later ones are short (``Timing.brief``). One alone may have been a moment in
 which the machine was slow. Whatever comes after all, late or in another case, makes the next wait a full one.
+
+Of a code that has never been answered it does not matter what is asked with it. Where several such codes are
+known, the server is silent on what it does not know: one full wait is enough for the next one.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ from harness.session.link import Link
 from harness.wire import Command, FrameBuffer, WireError, decode
 
 TIMES = 2
+_SILENT_CODES = 2
+"""Codes that are left unanswered, by which a server is known to be silent on what it does not know."""
 HANDSHAKE = "a TLS handshake"
 REST = "the rest of a frame"
 _TLS = b"\x16\x03"
@@ -25,21 +30,35 @@ class FutileWaits:
 
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
+        self._of_codes: dict[int, int] = {}
+        """The same of all that was asked with a code, as long as none of it was answered."""
+        self._answered: set[int] = set()
         self._lock = threading.Lock()
 
-    def is_known(self, kind: str) -> bool:
-        """Whether a full wait for this would be in vain, as far as is known."""
-        return self._times.get(kind, 0) >= TIMES
+    def is_known(self, kind: str, code: int | None = None) -> bool:
+        """Whether a full wait for this, be it the answer to a ``code``, would be in vain, as far as is
+        known.
+        """
+        with self._lock:
+            of_code = 0 if code is None else self._of_codes.get(code, 0)
+            silent = sum(times >= TIMES for one, times in self._of_codes.items() if one != code)
+            enough = 1 if silent >= _SILENT_CODES else TIMES
+            return self._times.get(kind, 0) >= TIMES or of_code >= enough
 
-    def was_in_vain(self, kind: str, times: int = 1) -> None:
+    def was_in_vain(self, kind: str, code: int | None = None, times: int = 1) -> None:
         """A full wait for this has ended without it; it counts as so many ``times``."""
         with self._lock:
             self._times[kind] = self._times.get(kind, 0) + times
+            if code is not None and code not in self._answered:
+                self._of_codes[code] = self._of_codes.get(code, 0) + times
 
-    def was_met(self, kind: str) -> None:
+    def was_met(self, kind: str, code: int | None = None) -> None:
         """It has come."""
         with self._lock:
             self._times.pop(kind, None)
+            if code is not None:
+                self._answered.add(code)
+                self._of_codes.pop(code, None)
 
 
 def kind_of_wait(asked: SentRequest, link: Link) -> str:
@@ -58,6 +77,12 @@ def kind_of_wait(asked: SentRequest, link: Link) -> str:
     fields = ", ".join(sorted(command.ext or ()))
     body = "a body" if command.body else "no body"
     return f"an answer to {command.serialization} {command.code} ({fields}), flag {command.flag}, {body}"
+
+
+def code_of_wait(asked: SentRequest, link: Link) -> int | None:
+    """The code that is to be answered, of a request in order and on a connection in order."""
+    is_plain = asked.want is not None and not _before_frames(link) and asked.request is not None
+    return asked.request.code if is_plain and asked.request is not None else None
 
 
 def _before_frames(link: Link) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from harness.catalogue import Profile
 from harness.session.clock import Clock
 from harness.session.exchange import SentRequest
-from harness.session.futile import REST, FutileWaits, kind_of_wait
+from harness.session.futile import REST, FutileWaits, code_of_wait, kind_of_wait
 from harness.session.link import Link, PendingResponse
 from harness.session.outcome import Outcome, Silent, Stalled
 from harness.trace import Purpose
@@ -55,7 +55,7 @@ class Waits:
         self._control: Link | None = None
         self._quiet_since = 0.0
         """No connection has been quiet for longer than since then, in protocol time."""
-        self._unanswered: list[tuple[str, Link, PendingResponse]] = []
+        self._unanswered: list[tuple[str, int | None, Link, PendingResponse]] = []
 
     def add(self, link: Link) -> None:
         """A connection of the session."""
@@ -68,11 +68,12 @@ class Waits:
         link, want, began = asked.link, asked.want, self._clock.waiting()
         assert link is not None
         kind = kind_of_wait(asked, link) if self._clock.warp else ""
+        code = code_of_wait(asked, link)
 
         def decided() -> bool:
             return not link.is_open or (want is not None and want.result is not None)
 
-        is_brief = bool(kind) and not silence_is_an_answer and self._futile.is_known(kind)
+        is_brief = bool(kind) and not silence_is_an_answer and self._futile.is_known(kind, code)
         if not is_brief and (not silence_is_an_answer or want is None):
             self._wait_for_answer(link, want, decided, subject)
         answered = True
@@ -80,11 +81,11 @@ class Waits:
             answered = self._probed(link, want, decided, subject, silence_is_an_answer, is_brief)
         if decided():
             if kind:
-                self._futile.was_met(kind)
+                self._futile.was_met(kind, code if link.is_open else None)
             return _outcome(link, want)
         link.give_up(want)
         if kind and answered and not silence_is_an_answer:
-            self._note(kind, link, want, is_brief)
+            self._note(kind, code, link, want, is_brief)
         return (Silent if answered else Stalled)(
             connection=link.number,
             at=self._clock.now(),
@@ -133,10 +134,10 @@ class Waits:
 
     def look_back(self) -> None:
         """Takes answers that came too late for the case: their codes are answered all the same."""
-        for kind, link, want in self._unanswered:
+        for kind, code, link, want in self._unanswered:
             link.notice()
             if want.result is not None:
-                self._futile.was_met(kind)
+                self._futile.was_met(kind, code)
         self._unanswered.clear()
 
     def wait(
@@ -192,11 +193,13 @@ class Waits:
         self.wait(link, decided, timing.brief if is_brief else timing.grace, subject, quiet=not own)
         return probe.result is not None
 
-    def _note(self, kind: str, link: Link, want: PendingResponse | None, is_brief: bool) -> None:
+    def _note(
+        self, kind: str, code: int | None, link: Link, want: PendingResponse | None, is_brief: bool
+    ) -> None:
         if not is_brief:
-            self._futile.was_in_vain(kind)
+            self._futile.was_in_vain(kind, code)
         if want is not None:
-            self._unanswered.append((kind, link, want))
+            self._unanswered.append((kind, code, link, want))
 
     def _send_probe(self, link: Link, purpose: Purpose) -> PendingResponse:
         request = self._probe()

@@ -204,7 +204,7 @@ class NameServerSession(NameServerRequests):
         while (problem := self._no_leader()) is not None:
             if self.clock.waiting() >= end:
                 if self.clock.warp:
-                    self.futile.was_in_vain(_LEADING, TIMES)  # half a minute is more than a slow moment
+                    self.futile.was_in_vain(_LEADING, times=TIMES)  # half a minute is more than a slow moment
                 within = "" if is_known else f" within {_LEADS_WITHIN:g} s"
                 raise Blocked(f"no controller served{within}: {problem}", needs=_LED)
             self.pause(self.clock.timing.pause)

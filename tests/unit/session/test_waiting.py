@@ -54,11 +54,39 @@ def test_what_was_in_vain_twice_is_not_waited_for_in_full_again() -> None:
     server.stop()
 
 
-def test_other_fields_are_waited_for_in_full() -> None:
+def test_other_fields_of_a_code_that_was_answered_are_waited_for_in_full() -> None:
+    def answer(request: Command) -> list[bytes]:
+        is_answered = request.code != LISTED or "plain" in (request.ext or {})
+        return [success(request)] if is_answered else []
+
+    futile, server = FutileWaits(), serving(answering(answer))
+    with NameServerSession(server, "4.9", seed=1, futile=futile) as ns:
+        assert isinstance(outcome_of(ns.call(LISTED, {"plain": "x"}) >> Met()), Replied)
+    timing = server.clock.timing
+    assert [waited(server, futile) >= timing.answer for _ in range(3)] == [True, True, False]
+    assert waited(server, futile, flavour="x") >= timing.answer
+    server.stop()
+
+
+def test_other_fields_of_a_code_that_is_never_answered_are_not() -> None:
     futile, server = FutileWaits(), serving(leaves_unanswered(LISTED))
     for _ in range(2):
         waited(server, futile)
-    assert waited(server, futile, flavour="x") >= server.clock.timing.answer
+    assert waited(server, futile, flavour="x") < server.clock.timing.answer
+    server.stop()
+
+
+def test_behind_two_codes_that_are_never_answered_the_next_is_waited_for_in_full_once() -> None:
+    unknown = (9991, 9992, 9993)
+
+    def answer(request: Command) -> list[bytes]:
+        return [] if request.code in unknown else [success(request)]
+
+    futile, server = FutileWaits(), serving(answering(answer))
+    full = [
+        [waited(server, futile, code) >= server.clock.timing.answer for _ in range(3)] for code in unknown
+    ]
+    assert full == [[True, True, False], [True, True, False], [True, False, False]]
     server.stop()
 
 
