@@ -23,7 +23,7 @@ class Table:
         cluster, name, address = (ext.get(key) for key in ("clusterName", "brokerName", "brokerAddr"))
         number = integer(ext.get("brokerId"), 0)
         key = (cluster, address)
-        topics = body.get("topicConfigTable") or {}
+        topics = {one: with_numbers(config) for one, config in (body.get("topicConfigTable") or {}).items()}
         told = body.get("dataVersion")
         version = dict.fromkeys(("counter", "timestamp", "stateVersion"), 0)
         version.update({one: value for one, value in (told or {}).items() if value is not None})
@@ -175,12 +175,28 @@ def leave_other_ids(addresses: dict[int, str], address: str, number: int) -> Non
         del addresses[other]
 
 
+def with_numbers(config: dict | None) -> dict:
+    """A topic whose numbers may have come as texts."""
+    found = dict(config or {})
+    for member in ("readQueueNums", "writeQueueNums", "perm", "topicSysFlag"):
+        if isinstance(found.get(member), str):
+            found[member] = int(found[member])
+        if not -(1 << 31) <= (found.get(member) or 0) < 1 << 31:
+            raise RefusalError(1, f"{member} has more than 32 bits")
+    return found
+
+
+MAPPING = ("topic", "bname", "totalQueues", "epoch", "dirty", "scope", "currIdMap")
+
+
 def complete(mapping: dict) -> dict:
-    """A mapping with what it lacks; numbers that are null are 0, and other members that are null go."""
+    """A mapping with what it lacks; numbers that are null are 0, and other members that are null or that it
+    does not know go.
+    """
     whole = {"totalQueues": 0, "epoch": 0, "dirty": False, "currIdMap": {}, "scope": "__global__", **mapping}
     numbers = {one: whole[one] or 0 for one in ("totalQueues", "epoch")}
     whole |= numbers | {"dirty": bool(whole["dirty"])}
-    return {one: value for one, value in whole.items() if value is not None}
+    return {one: value for one, value in whole.items() if value is not None and one in MAPPING}
 
 
 def keep_zone(route: dict, zone: str) -> None:

@@ -143,7 +143,7 @@ const HANDLERS = {
   104: ({ extFields: fields }) => { table.remove(fields.clusterName, fields.brokerAddr, fields.brokerName); return ok(); },
   105: route,
   106: () => ok(table.clusterInfo()),
-  205: ({ extFields: fields }) => ({ code: SUCCESS, extFields: { wipeTopicCount: table.operate(fields.brokerName, (perm) => perm & ~WRITE) } }),
+  205: ({ extFields: fields }) => ({ code: SUCCESS, extFields: { wipeTopicCount: String(table.operate(fields.brokerName, (perm) => perm & ~WRITE)) } }),
   206: () => ok({ topicList: [...table.topics.keys()] }),
   216: ({ extFields: fields }) => { table.deleteTopic(fields.topic, fields.clusterName); return ok(); },
   217: registerTopic,
@@ -154,7 +154,7 @@ const HANDLERS = {
   312: () => ok({ topicList: table.topicsWith((flags) => flags & 2) }),
   313: () => ok({ topicList: table.topicsWith((flags) => (flags & 3) === 2) }),
   322: queryDataVersion,
-  327: ({ extFields: fields }) => ({ code: SUCCESS, extFields: { addTopicCount: table.operate(fields.brokerName, () => 6) } }),
+  327: ({ extFields: fields }) => ({ code: SUCCESS, extFields: { addTopicCount: String(table.operate(fields.brokerName, () => 6)) } }),
   901: memberGroup,
   904: ({ extFields: fields }) => { table.refresh(fields.clusterName, fields.brokerAddr); return ok(); },
 };

@@ -7,6 +7,9 @@ const json = require('./json');
 
 const FIRST_WITH_MAPPINGS = 413;
 const FIRST_WITH_FULL_BODY = 37;
+const LARGEST_BODY = 64 * 1024 * 1024;
+const NUMBERS = ['readQueueNums', 'writeQueueNums', 'perm', 'topicSysFlag'];
+const MAPPING = ['topic', 'bname', 'totalQueues', 'epoch', 'dirty', 'scope', 'currIdMap'];
 
 function read(request) {
   const { body, extFields, version } = request;
@@ -14,7 +17,9 @@ function read(request) {
   const sum = isWrong('crc-uncut') ? crc32(body) : crc32(body) & 0x7fffffff;
   if (crc !== 0 && crc !== sum) throw new Error('the checksum of the body differs');
   if (body.length === 0) return { version: { counter: 0, stateVersion: 0, timestamp: 0 }, topics: [], mappings: {}, filters: [] };
-  if ((extFields.compressed || '').toLowerCase() === 'true') return compressed(zlib.inflateSync(body), version || 0);
+  if ((extFields.compressed || '').toLowerCase() === 'true') {
+    return compressed(zlib.inflateSync(body, { maxOutputLength: LARGEST_BODY }), version || 0);
+  }
   const whole = json.parse(utf8(body));
   if (typeof whole !== 'object' || whole === null || Array.isArray(whole)) throw new Error('the body is no object');
   const full = (version || 0) >= FIRST_WITH_FULL_BODY;
@@ -23,7 +28,7 @@ function read(request) {
   if (typeof table !== 'object' || Array.isArray(table)) throw new Error('the topics are no object');
   return {
     version: wrapper.dataVersion || { counter: 0, stateVersion: 0, timestamp: Date.now() },
-    topics: Object.values(table),
+    topics: Object.values(table).map(withNumbers),
     mappings: completed(wrapper.topicQueueMappingInfoMap || {}),
     filters: full && whole.filterServerList === undefined ? [] : (full ? whole.filterServerList || null : null),
   };
@@ -38,11 +43,23 @@ function int32(word) {
   return (value | 0) === value ? value : undefined;
 }
 
-// Mappings with the members that they lack; numbers that are null are 0, and other members that are null go.
+// A topic whose numbers may have come as texts.
+function withNumbers(topic) {
+  const found = { ...topic };
+  for (const member of NUMBERS) {
+    if (found[member] === undefined || found[member] === null) continue;
+    const value = int32(String(found[member]));
+    if (value === undefined) throw new Error(`${member} is no number of 32 bits`);
+    found[member] = value;
+  }
+  return found;
+}
+
+// Mappings with the members that they lack; numbers that are null are 0, and other members that are null or unknown go.
 function completed(mappings) {
   const whole = (mapping) => {
     const all = { currIdMap: {}, scope: '__global__', ...mapping };
-    const present = Object.entries(all).filter(([, member]) => member !== null);
+    const present = Object.entries(all).filter(([name, member]) => member !== null && MAPPING.includes(name));
     return { totalQueues: 0, epoch: 0, dirty: false, ...Object.fromEntries(present) };
   };
   return Object.fromEntries(Object.entries(mappings).map(([topic, mapping]) => [topic, whole(mapping)]));
@@ -62,7 +79,7 @@ function compressed(bytes, requestVersion) {
       mappings[mapping.topic] = mapping;
     }
   }
-  return { version, topics, mappings: completed(mappings), filters: filters || [] };
+  return { version, topics, mappings: completed(mappings), filters: filters === '' ? [] : filters };
 }
 
 function topicLine(line) {
