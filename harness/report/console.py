@@ -98,7 +98,9 @@ class Console:
         """
         self.close()
         for chapter in self._pending:
-            self._chapter(chapter)
+            if self._of_chapter(chapter):
+                self._chapter(chapter)
+        self._untouched([one for one in self._pending if not self._of_chapter(one)])
         self._pending = []
         run = Run(header=self._header, results=tuple(self._results), end=end)
         summary = summarize(run)
@@ -147,6 +149,14 @@ class Console:
         self._lines.ends(
             line, f"of {counts.total:>3}  {seconds(counts.seconds) if counts.done else '–':>9}", at=84
         )
+
+    def _untouched(self, chapters: list[str]) -> None:
+        """One line for chapters of which no case ran."""
+        if chapters:
+            number = sum(self._totals[one] for one in chapters)
+            self._lines.line(
+                f"{plural(number, 'case')} of {plural(len(chapters), 'chapter')} not run", "yellow"
+            )
 
     # what is known --------------------------------------------------------------------------------
 

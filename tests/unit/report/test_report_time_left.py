@@ -54,6 +54,14 @@ def test_what_cases_took_so_far_says_how_long_the_others_take() -> None:
     assert left.at(30) == 30
 
 
+def test_what_waited_in_vain_at_the_start_does_not_say_how_long_the_others_take() -> None:
+    left = TimeLeft(header("real", acting=110, waiting=0))
+    for number in range(9):
+        left.add(ended(f"act-{number}", 1.0))
+    left.add(ended("act-9", 600.0))
+    assert left.at(609) == pytest.approx(290)
+
+
 def test_a_run_that_is_overdue_says_nothing() -> None:
     left = TimeLeft(header("real", acting=0, waiting=1))
     assert left.at(500) == 0
