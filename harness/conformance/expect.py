@@ -212,9 +212,9 @@ class Reply(_Expectation):
 
     def wrong(self, missed: Missed, outcome: Outcome, value: object, view: View) -> Wrong:
         if isinstance(value, Unreadable) and not missed.part and missed.field is None:
-            if value.lacks:
-                place = place_in_body(value.lacks)
-                return Wrong(kind="member", wanted=self.wanted(), place=place, change="absent")
+            if value.place:
+                place = place_in_body(value.place)
+                return Wrong(kind="member", wanted=self.wanted(), place=place, change=value.change)
             return Wrong(kind="unreadable", wanted="readable", place=place_in_view(view))
         if not isinstance(outcome, Replied) or (missed.field in ("code", "flag") and not missed.part):
             return super().wrong(missed, outcome, value, view)

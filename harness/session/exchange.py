@@ -22,6 +22,7 @@ from harness.session.outcome import (
     Expectation,
     Garbled,
     Mark,
+    Misfit,
     Outcome,
     Replied,
     Unreadable,
@@ -44,14 +45,15 @@ _EXCUSES = 20
 
 class NotSo(Exception):  # noqa: N818  (control flow between a view and its exchange)
     """Raised by a view's reader: the reply is not made as the view needs it. ``path`` leads to the
-    culprit, ``lacks`` to a member of the body that is not there.
+    culprit, ``place`` to the member of the body that is absent or of another type, if it is that.
     """
 
-    def __init__(self, problem: str, path: Path = (), lacks: Path = ()) -> None:
+    def __init__(self, problem: str, path: Path = (), place: Path = (), change: Misfit = "absent") -> None:
         super().__init__(problem)
         self.problem = problem
         self.path = path
-        self.lacks = lacks
+        self.place = place
+        self.change = change
 
 
 class View(msgspec.Struct, frozen=True):
@@ -203,7 +205,7 @@ class Exchange:
             return self._view.read(outcome.command)
         except NotSo as problem:
             start, end = _range(outcome.command.body, problem.path)
-            return Unreadable(problem.problem, start, end, problem.lacks)
+            return Unreadable(problem.problem, start, end, problem.place, problem.change)
         except fastjson.ParseError as problem:
             return Unreadable(
                 str(problem), problem.offset, min(problem.offset + 1, len(outcome.command.body))

@@ -20,7 +20,7 @@ Judging is a small protocol, ``Expectation``, between this room and the vocabula
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 import msgspec
 
@@ -173,6 +173,9 @@ def kind_of(outcome: Outcome) -> str:
             return "garbled"
 
 
+Misfit = Literal["absent", "of another type"]
+
+
 class Unreadable(msgspec.Struct, frozen=True):
     """The value of a view whose reply cannot be read that way. It equals no plain value."""
 
@@ -180,8 +183,9 @@ class Unreadable(msgspec.Struct, frozen=True):
     start: int
     """Range of the offending bytes in the body."""
     end: int
-    lacks: tuple[str | int, ...] = ()
-    """Where a member is absent, if that is the problem."""
+    place: tuple[str | int, ...] = ()
+    """Where a member is absent or of another type, if that is the problem."""
+    change: Misfit = "absent"
 
     def __str__(self) -> str:
         return f"unreadable: {self.problem} (body bytes {self.start}–{self.end})"

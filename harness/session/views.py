@@ -32,7 +32,7 @@ def body_member(*names: str, of: type = object) -> View:
                 raise NotSo(f"no {'.'.join(names[:number])}", names[: number - 1], names[:number])
             found = found[name]
         if not isinstance(found, of):
-            raise NotSo(f"{'.'.join(names)} is {found!r}", names)
+            raise NotSo(f"{'.'.join(names)} is {found!r}", names, names, "of another type")
         return found
 
     return View(".".join(names), read, names)

@@ -327,7 +327,7 @@ def _member(value: Any, name: str, kind: type, path: Path) -> Any:
     if name not in value:
         raise NotSo(f"there is no {name}", path, (*path, name))
     if not isinstance(value[name], kind):
-        raise NotSo(f"{name} is {_called(value[name])}", (*path, name))
+        raise NotSo(f"{name} is {_called(value[name])}", (*path, name), (*path, name), "of another type")
     return value[name]
 
 

@@ -90,6 +90,14 @@ def test_another_outcome(expectation: Any, outcome: Outcome, wanted: str, got: s
             "body.queueDatas[].perm",
             "absent",
         ),
+        (
+            Reply(0, {"b-z": (8, 8, 6)}),
+            {"body": b"x"},
+            Unreadable("perm is a string", 0, 1, ("queueDatas", 0, "perm"), "of another type"),
+            QUEUES,
+            "body.queueDatas[].perm",
+            "of another type",
+        ),
     ],
 )
 def test_a_part_of_the_answer(
