@@ -33,6 +33,7 @@ class FutileWaits:
         self._of_codes: dict[int, int] = {}
         """The same of all that was asked with a code, as long as none of it was answered."""
         self._answered: set[int] = set()
+        self._met: set[str] = set()
         self._lock = threading.Lock()
 
     def is_known(self, kind: str, code: int | None = None) -> bool:
@@ -45,6 +46,10 @@ class FutileWaits:
             enough = 1 if silent >= _SILENT_CODES else TIMES
             return self._times.get(kind, 0) >= TIMES or of_code >= enough
 
+    def has_come(self, kind: str) -> bool:
+        """Whether it has come in some case of the run."""
+        return kind in self._met
+
     def was_in_vain(self, kind: str, code: int | None = None, times: int = 1) -> None:
         """A full wait for this has ended without it; it counts as so many ``times``."""
         with self._lock:
@@ -56,6 +61,7 @@ class FutileWaits:
         """It has come."""
         with self._lock:
             self._times.pop(kind, None)
+            self._met.add(kind)
             if code is not None:
                 self._answered.add(code)
                 self._of_codes.pop(code, None)

@@ -8,7 +8,7 @@ from typing import Final, TypeGuard
 
 from harness.catalogue import profile_named
 from harness.session.connection import Connection
-from harness.session.errors import Blocked, TargetDied, TooLate, Unmet
+from harness.session.errors import Blocked, TargetDied, TooLate, Unmet, Unsupported
 from harness.session.exchange import Request, SentRequest
 from harness.session.futile import TIMES, FutileWaits
 from harness.session.header import header_of
@@ -29,8 +29,11 @@ from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
 _LEADING = "a controller that leads"
-_LEADS_WITHIN = 30.0
-"""Waiting seconds from the start of a controller, in which the NameServer answers already."""
+_NO_CONTROLLER = "no controller listens at the port that controllerDLegerPeers names"
+_LEADS_WITHIN = 25.0
+"""Waiting seconds from the start of a controller, in which the NameServer answers already. A case may take
+30.
+"""
 _LED: Final = RequestCode.CONTROLLER_GET_NEXT_BROKER_ID
 """Served by a controller that leads its group alone."""
 _GAVE_UP = "java.util.concurrent.TimeoutException"
@@ -189,8 +192,8 @@ class NameServerSession(NameServerRequests):
         return self._controller
 
     def connect_to_controller(self) -> Connection:
-        """A new connection to the controller. Raises ``TargetDied`` where it takes none, ``Blocked`` where it
-        serves nothing in time: Apache's leads its group some time after the NameServer answers.
+        """A new connection to the controller. Raises ``Unsupported`` where there is none, ``Blocked`` where
+        it serves nothing in time: Apache's leads its group some time after the NameServer answers.
         """
         self.checked("connecting")
         if not self._is_led:
@@ -199,29 +202,35 @@ class NameServerSession(NameServerRequests):
         return self._added(self._nameserver.open_controller())
 
     def _await_leader(self) -> None:
-        is_known = self.futile.is_known(_LEADING)
-        end = self.clock.waiting() + (0.0 if is_known else _LEADS_WITHIN)
+        end = self.clock.waiting() + (0.0 if self.futile.is_known(_LEADING) else _LEADS_WITHIN)
         while (problem := self._no_leader()) is not None:
             if self.clock.waiting() >= end:
                 if self.clock.warp:
-                    self.futile.was_in_vain(_LEADING, times=TIMES)  # half a minute is more than a slow moment
-                within = "" if is_known else f" within {_LEADS_WITHIN:g} s"
-                raise Blocked(f"no controller served{within}: {problem}", needs=_LED)
+                    self.futile.was_in_vain(_LEADING, times=TIMES)  # so long is no slow moment
+                if isinstance(problem, TargetDied) and self._has_no_controller():
+                    raise Unsupported(_NO_CONTROLLER)
+                raise Blocked(str(problem), needs=_LED)
             self.pause(self.clock.timing.pause)
         self.futile.was_met(_LEADING)
 
-    def _no_leader(self) -> str | None:
+    def _no_leader(self) -> Blocked | None:
         """Why the controller serves nothing yet; None: it does."""
         try:
             connection = self._added(self._nameserver.open_controller())
         except TargetDied as problem:
-            return str(problem)
+            return problem
         ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
         outcome = self.ask_own(_LED, ext, b"", connection)
         connection.close()
         code = outcome.command.code if isinstance(outcome, Replied) else None
         leads_not = code in (None, ResponseCode.CONTROLLER_NOT_LEADER)
-        return f"{request_words(_LED)} got: {outcome}" if leads_not else None
+        return Blocked(f"{request_words(_LED)} got: {outcome}") if leads_not else None
+
+    def _has_no_controller(self) -> bool:
+        """Of a server whose controller takes no connection: whether it serves otherwise, and has not served
+        as a controller in any case.
+        """
+        return not self.futile.has_come(_LEADING) and self.is_answered()
 
     def restart(self, how: Ending = "term") -> None:
         super().restart(how)
