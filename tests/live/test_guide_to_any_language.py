@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from clusters import missing
+from clusters import UNREACHABLE, missing
 from document_pages import ROOT
 
 from harness.targets import TargetError, engine
@@ -26,9 +26,6 @@ IMAGE = "rmq-harness/server:latest"
 SAVED = re.compile(r"^Save this as `([\w./-]+)`:\n\n```\w+\n(.*?)^```", re.S | re.M)
 COMMANDS = re.compile(r"^```sh\n(.*?)^```", re.S | re.M)
 SHOWN = re.compile(r"^```text\n(.*?)^```", re.S | re.M)
-UNREACHABLE = re.compile(
-    r"Could not (?:resolve|transfer|find) artifact.*|.*(?:ENOTFOUND|ETIMEDOUT|no such host|dial tcp).*"
-)
 WITHIN = 600
 COMMAND = 'exec "{python}" -c "import sys; from harness.cli import main; sys.exit(main())" "$@"'
 
