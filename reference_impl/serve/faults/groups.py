@@ -34,8 +34,8 @@ class Repeat(Action):
         self._acknowledged: set[tuple[str, ...]] = set()
 
     def begin(self, endpoint: RemotingEndpoint) -> None:
-        """Pulls that wait are answered with nothing. The next message would come with one of them, and where it
-        was made is not known here.
+        """Pulls that wait are answered with nothing: the next message would come with one of them, and from
+        where that was made is not known here.
         """
         if isinstance(endpoint, BrokerEndpoint):
             endpoint.broker.long_polling.release_all(endpoint.now)
