@@ -14,7 +14,7 @@ from harness.testing.own import OwnNames
 from harness.testing.progress import hurry
 from harness.testing.waiting import wait_until
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.messages import Message
+from harness.wire.messages import Message, decode_messages
 
 from .client import Client
 
@@ -36,6 +36,19 @@ def pull(topic: str, group: str, offset: int, sys_flag: int, committed: int) -> 
         "subscription": "*",
         "subVersion": "0",
     }
+
+
+POP: dict[str, str | None] = {
+    "consumerGroup": "billing",
+    "topic": "orders",
+    "queueId": "0",
+    "maxMsgNums": "32",
+    "invisibleTime": "60000",
+    "pollTime": "0",
+    "bornTime": "0",
+    "initMode": "0",
+    "order": "false",
+}
 
 
 def bodies(messages: list[Message]) -> list[str]:
@@ -158,7 +171,7 @@ def test_a_second_delivery_must_change_nothing(rocketmq: OwnNames, is_idempotent
             sums["sum"] += int(message.body[9:-1])
         seen.add(key)
 
-    with Client(rocketmq.namesrv, group, topic) as client, running(client, handle):
+    with Client(rocketmq.namesrv, group, topic) as client, repeated(lambda: client.consume(handle)):
         if is_idempotent:
             rocketmq.assert_idempotent("orders", "billing", state=lambda: dict(sums))
         else:
@@ -167,19 +180,21 @@ def test_a_second_delivery_must_change_nothing(rocketmq: OwnNames, is_idempotent
 
 
 @contextmanager
-def running(client: Client, handle: Callable[[Message], None]) -> Iterator[None]:
-    """An application that consumes, in a thread."""
+def repeated(work: Callable[[], object]) -> Iterator[None]:
+    """An application that works again and again, in a thread."""
     stop = threading.Event()
 
     def consume() -> None:
         while not stop.wait(0.005):
-            client.consume(handle)
+            work()
 
     thread = threading.Thread(target=consume)
     thread.start()
-    yield
-    stop.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
 def test_a_pull_that_still_commits_the_first_delivery_is_not_the_second() -> None:
@@ -205,6 +220,31 @@ def test_a_pull_that_still_commits_the_first_delivery_is_not_the_second() -> Non
             with pytest.raises(AssertionError, match="before: 1\n  after:  2"):
                 rocketmq.assert_idempotent("orders", "billing", state=lambda: len(handled))
             application.join()
+
+
+def test_members_that_pop_get_everything_again() -> None:
+    handled: list[int] = []
+    with RocketMQ(topics={"orders": 1}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "x")
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            (connection,) = client.brokers.values()
+
+            def pop() -> None:
+                popped = connection.ask(RequestCode.POP_MESSAGE, POP)
+                if popped.code != ResponseCode.SUCCESS:
+                    return
+                told = popped.ext or {}
+                start = (told["startOffsetInfo"] or "").split()[2]
+                for message in decode_messages(popped.body):
+                    handled.append(message.queue_offset)
+                    words = (start, told["popTime"], told["invisibleTime"], told["reviveQid"])
+                    handle = " ".join([*map(str, words), "0", "broker-a", "0", str(message.queue_offset)])
+                    ack = {name: POP[name] for name in ("consumerGroup", "topic", "queueId")}
+                    ack |= {"offset": str(message.queue_offset), "extraInfo": handle}
+                    assert connection.ask(RequestCode.ACK_MESSAGE, ack).code == ResponseCode.SUCCESS
+
+            with repeated(pop), pytest.raises(AssertionError, match="before: 1\n  after:  2"):
+                rocketmq.assert_idempotent("orders", "billing", state=lambda: len(handled))
 
 
 def test_members_that_do_not_begin_again_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
