@@ -2,7 +2,8 @@
 
 1. A page of a stranger reaches a port of this machine under a name of its own that it lets point here (DNS
    rebinding). So the Host of a request must be a name that was given, or an address.
-2. A browser says where a request comes from (Origin, Sec-Fetch-Site). What comes from elsewhere is refused.
+2. A browser says where a request comes from (Origin, Sec-Fetch-Site). What does not come from a page of this
+   very port is refused, also if the page is of another port of this machine.
 3. What a page can send without being asked first (a form) has no media type of JSON; `reading` demands one.
 """
 
@@ -12,7 +13,6 @@ import re
 from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Final
-from urllib.parse import urlsplit
 
 from .problems import ProblemError
 
@@ -42,7 +42,7 @@ class Hosts:
                 "a name that others reach this port by is given with --control-name",
             )
         for origin in given.get("origin", []):
-            if not self._is_ours(urlsplit(origin).netloc):
+            if origin.lower() != f"http://{hosts[0]}".lower():
                 raise ProblemError(
                     "foreign", f"Origin: expected none, got {origin}; pages of other sites may not ask"
                 )

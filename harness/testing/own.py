@@ -82,8 +82,8 @@ class OwnNames(View):
     def _wait_for(self, function: Callable[[Cluster], Coroutine[Any, Any, T]]) -> T:
         return self.server._wait_for(function)
 
-    def _recorded(self, since: int = 0) -> Recorded:
-        return self.server._recorded(max(since, self._since))
+    def _look(self, function: Callable[[Cluster, Recorded], T], since: int = 0) -> T:
+        return self.server._look(function, max(since, self._since))
 
     def _next_frame(self) -> int:
         return self.server._next_frame()

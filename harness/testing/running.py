@@ -66,8 +66,8 @@ class Running(View, ServerFaults):
         except StartError as error:
             raise RocketMQError(str(error)) from None
 
-    def _recorded(self, since: int = 0) -> Recorded:
-        return self._call(lambda _: recorded(self._recorder, self.profile, since))
+    def _look(self, function: Callable[[Cluster, Recorded], T], since: int = 0) -> T:
+        return self._call(lambda cluster: function(cluster, recorded(self._recorder, self.profile, since)))
 
     def _next_frame(self) -> int:
         return self._call(lambda _: self._recorder.end)

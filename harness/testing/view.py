@@ -9,7 +9,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from harness.remarks import Remark, is_about_clients, judge
-from harness.wire import RequestCode
 from reference_impl.serve import Cluster
 
 from . import administration, again, judging, progress, sending, waiting
@@ -52,9 +51,13 @@ class View(Time):
         """The result of a function that is called in the loop, where the servers may be looked at."""
         raise NotImplementedError
 
-    def _recorded(self, since: int = 0) -> Recorded:
-        """What clients and servers have said to each other, from a frame on."""
+    def _look(self, function: Callable[[Cluster, Recorded], T], since: int = 0) -> T:
+        """The same of a function that is also given what clients and servers have said from a frame on."""
         raise NotImplementedError
+
+    def _recorded(self) -> Recorded:
+        """What clients and servers have said to each other."""
+        return self._look(lambda _, found: found)
 
     def _next_frame(self) -> int:
         """The number of the next frame."""
@@ -277,23 +280,29 @@ class View(Time):
         _demand(f"topic {topic!r}, group {group!r}", judging.changed(before, state()))
 
     def deliver_again(self, topic: str, group: str) -> None:
-        """Set the offsets of a group back, so that all messages of a topic are delivered to it once more.
+        """Set the offsets of a group back, so that all messages of a topic are delivered to it once more. If
+        members of the group are connected, it returns when they have begun.
 
-        Raises RocketMQError, in 4.9 also if members of the group do not begin again.
+        Raises RocketMQError, also if they do not begin.
         """
         real, of_group = self._real_name(topic), self._real_name(group)
         since = self._next_frame()
-        if self._wait_for(lambda cluster: again.set_back(cluster, real, of_group)):
+        if not self._wait_for(lambda cluster: again.set_back(cluster, real, of_group)):
             return
 
         def begun() -> bool:
-            pulls = Requests(self._recorded(since), RequestCode.PULL_MESSAGE)
-            return self._call(lambda cluster: again.has_begun(cluster, real, of_group, pulls))
+            return self._look(
+                lambda cluster, found: again.has_begun(cluster, real, of_group, Requests(found)), since
+            )
 
-        if not waiting.wait_until(begun, again.PATIENCE, look_every=0.05):
+        def hurry() -> None:
+            self._call(progress.hurry)
+
+        if not waiting.wait_until(begun, again.PATIENCE, hurry, again.LOOK_EVERY):
             raise RocketMQError(
-                f"the members of group {of_group!r} were asked to consume topic {real!r} again, as 4.9 does, "
-                f"and have not begun within {again.PATIENCE} s; does their client know that request (220)?"
+                f"the offsets of group {of_group!r} were set back, and its members have not pulled topic "
+                f"{real!r} from its beginning within {again.PATIENCE} s; does their client know what tells "
+                "them to: request 220 (4.9), answer 21 to a pull (5.x)?"
             )
 
 

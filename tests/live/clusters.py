@@ -27,6 +27,10 @@ HASTE = {"transactionTimeOut": "2000", "transactionCheckInterval": "3000"}
 """An open transaction is checked within seconds."""
 PATIENCE = {"waitTimeMillsInSendQueue": "60000"}
 """So that Apache's Broker drops no message for having waited: 200 ms are soon over on a busy machine."""
+UNREACHABLE = re.compile(
+    r"Could not (?:resolve|transfer|find) artifact.*|.*(?:ENOTFOUND|ETIMEDOUT|no such host|dial tcp).*"
+)
+"""What build tools say where they do not reach a registry."""
 _READY_WITHIN = 20.0
 _CLIENTS_WITHIN = 900.0
 _GAVE_UP = "close socket because of timeout"

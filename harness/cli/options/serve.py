@@ -8,7 +8,7 @@ from typing import Any
 
 from harness.catalogue import Role
 from harness.cli.options.shared import either, lines
-from harness.cli.options.values import Collected, amount, port, several
+from harness.cli.options.values import Collected, amount, host_names, port
 from harness.cli.parser import Parser
 
 
@@ -133,7 +133,7 @@ def _cluster(parser: Parser) -> None:
         "--control-name",
         dest="control_names",
         action=Collected,
-        type=several("names of hosts"),
+        type=host_names,
         default=(),
         metavar="NAME",
         help="a name, beside localhost and addresses, by which others reach it, such as that of a container",

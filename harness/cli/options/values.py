@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from harness.catalogue import did_you_mean
 
 _MOST = 10**9
+_HOST_NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
 class Collected(argparse.Action):
@@ -30,6 +32,17 @@ def several(what: str) -> Callable[[str], tuple[str, ...]]:
         return found
 
     return convert
+
+
+def host_names(text: str) -> tuple[str, ...]:
+    """Names of hosts, as the Host of a request has them before its port."""
+    found = several("names of hosts")(text)
+    for name in found:
+        if not _HOST_NAME.fullmatch(name):
+            raise argparse.ArgumentTypeError(
+                f"expected names of hosts without scheme and port, such as rocketmq, got {name!r}"
+            )
+    return found
 
 
 def listed(known: Iterable[str], what: str) -> Callable[[str], tuple[str, ...]]:

@@ -9,7 +9,7 @@ from harness.report.text import seconds
 from harness.wire import RequestCode
 from harness.wire.code_names import request_words
 
-from .reading import HELD, PULLS, SENDS, groups_of, sent
+from .reading import PULLS, SENDS, groups_of, is_answered, sent
 
 _FAST = 2
 """How far below a Broker's port its fast one is (`MixAll#brokerVIPChannel`), which gets no heartbeats."""
@@ -47,7 +47,7 @@ class Members(Judge):
         for member in self._working.pop(connection.number, ()):
             self._desk.met(("member", member))
         groups = self._registered.pop(connection.number, {})
-        lost = [one for one in connection.waiting.values() if one.command.code not in HELD]
+        lost = any(map(is_answered, connection.waiting.values()))
         if groups and end.by == "us" and not lost:
             (beat, *_) = groups.values()
             self._gone[connection.server, connection.client] = beat, end

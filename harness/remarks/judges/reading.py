@@ -16,6 +16,9 @@ PULLS: Final = frozenset({RequestCode.PULL_MESSAGE, RequestCode.LITE_PULL_MESSAG
 HELD: Final = PULLS | {RequestCode.POP_MESSAGE, RequestCode.NOTIFICATION}
 """Requests that a Broker may hold until there is something to tell."""
 
+_UNDECIDED: Final = "0"
+"""What END_TRANSACTION says in `commitOrRollback` where the producer does not know."""
+
 Place: TypeAlias = tuple[str, str, str]
 """Group, topic and queue number, as the fields say them."""
 
@@ -24,6 +27,16 @@ def sent(said: Said, field: str) -> str | None:
     """A field of a send by its long name."""
     is_short = said.command.code != RequestCode.SEND_MESSAGE
     return said[SHORT_NAMES[field] if is_short else field]
+
+
+def is_answered(said: Said) -> bool:
+    """Whether servers answer a request, and at once. An END_TRANSACTION that decides nothing has no answer,
+    with or without the one-way bit (bk.transaction.unknown-is-not-answered).
+    """
+    code = said.command.code
+    return code not in HELD and not (
+        code == RequestCode.END_TRANSACTION and said["commitOrRollback"] == _UNDECIDED
+    )
 
 
 def place(said: Said) -> Place:

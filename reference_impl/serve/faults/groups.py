@@ -33,6 +33,13 @@ class Repeat(Action):
         """By connection and queue: where the last pull was made."""
         self._acknowledged: set[tuple[str, ...]] = set()
 
+    def begin(self, endpoint: RemotingEndpoint) -> None:
+        """Pulls that wait are answered with nothing: the next message would come with one of them, and from
+        where that was made is not known here.
+        """
+        if isinstance(endpoint, BrokerEndpoint):
+            endpoint.broker.long_polling.release_all(endpoint.now)
+
     def wants(self, request: Request) -> bool:
         ext = request.command.ext or {}
         queue = _queue_of(request)

@@ -62,6 +62,14 @@ def test_options_of_a_port_that_is_off_are_refused(
     assert f"{option[0]} needs --control PORT" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", ["http://rocketmq", "rocketmq:8080", "*", "[::1]", "rocketmq,a b"])
+def test_a_name_that_no_host_has_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "cluster", "--port", "0", "--control", "0", "--control-name", name]) == 3
+    assert "--control-name: expected names of hosts without scheme and port, such as rocketmq" in (
+        capsys.readouterr().err
+    )
+
+
 def test_an_address_that_is_not_here_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--control", "0", "--control-host", "192.0.2.7"]
     assert main(["serve", "cluster", "--port", "0", *options]) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,10 @@ def test_every_operation_answers_as_it_is_described(port: Port, tmp_path: Path) 
         assert (open_one["id"], open_one["transaction"]) == ("half", "open")
         call("assert_only_committed", topic="orders", handled=["another"], by="id")
         assert [one["id"] for one in call("clients")] == ["client-of-billing"]
+        later = threading.Timer(0.1, client.consume)
+        later.start()
         call("deliver_again", topic="orders", group="billing")
+        later.join()
         assert call("requests", code="SEND_MESSAGE")[0]["answer"]["name"] == "SUCCESS"
         broken = {one["statement"] for one in call("client_remarks")}
         call("assert_no_client_remarks", allow=sorted(broken))

@@ -59,13 +59,24 @@ def test_there_is_one_host(headers: list[tuple[str, str]]) -> None:
         ("origin", "http://evil.example"),
         ("Origin", "null"),
         ("origin", "http://localhost.evil.example:80"),
+        ("origin", "http://localhost"),
+        ("origin", "http://localhost:3000"),
+        ("origin", "https://localhost:1"),
+        ("origin", "http://evil.example@localhost:1"),
+        ("origin", "http://[x"),
+        ("origin", ""),
         ("sec-fetch-site", "cross-site"),
         ("Sec-Fetch-Site", "same-site"),
     ],
 )
 def test_pages_of_other_sites_are_refused(name: str, value: str) -> None:
     with pytest.raises(ProblemError, match=name.title()):
-        LOOPBACK.check([("host", "localhost"), (name, value)])
+        LOOPBACK.check([("host", "localhost:1"), (name, value)])
+
+
+def test_a_page_of_any_address_may_not_ask_an_open_port() -> None:
+    with pytest.raises(ProblemError, match="Origin"):
+        OPEN.check([("host", "192.0.2.7:8080"), ("origin", "http://198.51.100.9")])
 
 
 def test_a_page_of_this_machine_may_ask() -> None:

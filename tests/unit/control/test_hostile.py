@@ -179,6 +179,7 @@ def test_what_a_form_can_send_is_refused(headers: dict[str, str], port: Port) ->
         {"Host": "evil.example"},
         {"Host": "192.0.2.7"},
         {"Origin": "http://evil.example"},
+        {"Origin": "http://[x"},
         {"Sec-Fetch-Site": "cross-site"},
     ],
 )

@@ -75,6 +75,15 @@ def test_a_connection_that_is_given_up_for_want_of_an_answer_is_no_end(script: S
     assert script.remarks == set()
 
 
+@pytest.mark.parametrize(("decision", "broken"), [("0", True), ("8", False)])
+def test_an_undecided_transaction_wants_no_answer(script: Script, decision: str, broken: bool) -> None:
+    """As Go's client sends it: without the one-way bit."""
+    script.beats(0)
+    script.asks(1, RequestCode.END_TRANSACTION, {"commitOrRollback": decision}, answer=None)
+    script.closes(4)
+    assert ("membership.unregistration-precedes-the-end" in script.remarks) is broken
+
+
 def test_a_server_may_close(script: Script) -> None:
     script.beats(0)
     script.closes(10, by="target")

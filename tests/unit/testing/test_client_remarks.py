@@ -11,7 +11,7 @@ from harness.trace import Closed
 from harness.wire import Command, RequestCode
 from harness.wire.bodies import Heartbeat, ProducerData
 
-from .peers import Peer, broker, nameserver
+from .peers import GROUP, Peer, broker, nameserver, pull
 
 UNREGISTERS = "cl.membership.unregistration-precedes-the-end"
 
@@ -57,6 +57,24 @@ def test_a_clock_that_is_turned_makes_no_client_late(rocketmq: OwnNames, rocketm
     beat(peer, rocketmq.group("shop"))
     rocketmq.assert_no_client_remarks()
     peer.close()
+
+
+def test_opaques_and_offsets_are_judged_while_a_client_is_at_work() -> None:
+    with RocketMQ(topics=["orders"], groups=[GROUP]) as rocketmq:
+        peer = broker(rocketmq)
+        peer.beat("shop")
+        peer.say(RequestCode.PULL_MESSAGE, pull("orders", 0, hold=15_000), flag=0)
+        peer.commit("orders", 10)
+        peer.commit("orders", 20)
+        rocketmq.assert_no_client_remarks()
+        peer.commit("orders", 15)
+        peer.say(RequestCode.PULL_MESSAGE, pull("orders", 0, queue=1, hold=15_000), flag=0)
+        peer.commit("orders", 30)
+        assert {one.statement for one in rocketmq.client_remarks()} == {
+            "cl.consuming.offset-goes-back-with-pulls",
+            "cl.requests.opaque-is-free",
+        }
+        peer.close()
 
 
 def test_clients_of_other_tests_are_not_judged(rocketmq_server: RocketMQ) -> None:

@@ -11,6 +11,7 @@ from unit.testing.peers import GROUP, Peer, broker, nameserver, new_topic, pull
 
 from harness.program.damages import Cut, Number
 from harness.testing import FaultNotMetError, RocketMQ, RocketMQError
+from harness.testing.waiting import wait_until
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import decode_messages
 
@@ -121,6 +122,24 @@ def test_pulled_messages_come_twice_and_not_more_often(rocketmq: RocketMQ, peer:
         assert bodies(peer, topic, 3) == [b"three"]
         assert bodies(peer, topic, 3) == []
     assert bodies(peer, topic, 2) == [b"three"]
+
+
+def test_a_message_comes_twice_to_a_pull_that_waited_when_the_fault_began(
+    rocketmq: RocketMQ, peer: Peer
+) -> None:
+    topic = new_topic()
+    peer.send(topic, b"one")
+    sender = broker(rocketmq)
+    peer.say(RequestCode.PULL_MESSAGE, pull(topic, 1, hold=15_000), flag=0)
+    assert wait_until(lambda: any(one.ext["topic"] == topic for one in rocketmq.requests("PULL_MESSAGE")), 10)
+    with rocketmq.fault.deliver_twice(topic=topic, times=1):
+        assert peer.next().code == ResponseCode.PULL_NOT_FOUND
+        peer.say(RequestCode.PULL_MESSAGE, pull(topic, 1, hold=15_000), flag=0)
+        sender.send(topic, b"two")
+        assert [one.body for one in decode_messages(peer.next().body)] == [b"two"]
+        assert bodies(peer, topic, 2) == [b"two"]
+    assert bodies(peer, topic, 2) == []
+    sender.close()
 
 
 def test_the_acknowledgement_of_a_popped_message_is_lost_once(rocketmq: RocketMQ, peer: Peer) -> None:

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from harness.testing import RocketMQ, RocketMQError
+from harness.testing import RocketMQ, RocketMQError, again
 from harness.testing.own import OwnNames
 from harness.testing.progress import hurry
-from harness.wire import RequestCode
-from harness.wire.messages import Message
+from harness.testing.waiting import wait_until
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.messages import Message, decode_messages
 
 from .client import Client
+
+COMES_AT_ONCE, WAITS = 4, 7
+"""Flags of a pull that brings its subscription; the second commits, and waits for messages."""
+
+
+def pull(topic: str, group: str, offset: int, sys_flag: int, committed: int) -> dict[str, str | None]:
+    """The header of a pull of queue 0."""
+    return {
+        "consumerGroup": group,
+        "topic": topic,
+        "queueId": "0",
+        "queueOffset": str(offset),
+        "maxMsgNums": "32",
+        "sysFlag": str(sys_flag),
+        "commitOffset": str(committed),
+        "suspendTimeoutMillis": "15000",
+        "subscription": "*",
+        "subVersion": "0",
+    }
+
+
+POP: dict[str, str | None] = {
+    "consumerGroup": "billing",
+    "topic": "orders",
+    "queueId": "0",
+    "maxMsgNums": "32",
+    "invisibleTime": "60000",
+    "pollTime": "0",
+    "bornTime": "0",
+    "initMode": "0",
+    "order": "false",
+}
 
 
 def bodies(messages: list[Message]) -> list[str]:
@@ -109,21 +143,12 @@ def test_order_is_demanded_within_a_sharding_key(rocketmq: OwnNames) -> None:
 def test_clients_are_hurried_to_commit(rocketmq: OwnNames) -> None:
     topic, group = rocketmq.topic("orders", queues=1), rocketmq.group("billing")
     rocketmq.send("orders", "x")
-    place: dict[str, str | None] = {"consumerGroup": group, "topic": topic, "queueId": "0"}
-    pull: dict[str, str | None] = {
-        "queueOffset": "1",
-        "maxMsgNums": "32",
-        "sysFlag": "7",
-        "suspendTimeoutMillis": "15000",
-        "subscription": "*",
-        "subVersion": "0",
-    }
     with Client(rocketmq.namesrv, group, topic) as client:
         (connection,) = client.brokers.values()
 
         def wait_and_commit() -> None:
-            for committed in ("0", "1"):
-                connection.ask(RequestCode.PULL_MESSAGE, place | pull | {"commitOffset": committed})
+            for committed in (0, 1):
+                connection.ask(RequestCode.PULL_MESSAGE, pull(topic, group, 1, WAITS, committed))
 
         waiting = threading.Thread(target=wait_and_commit)
         waiting.start()
@@ -146,7 +171,7 @@ def test_a_second_delivery_must_change_nothing(rocketmq: OwnNames, is_idempotent
             sums["sum"] += int(message.body[9:-1])
         seen.add(key)
 
-    with Client(rocketmq.namesrv, group, topic) as client, running(client, handle):
+    with Client(rocketmq.namesrv, group, topic) as client, repeated(lambda: client.consume(handle)):
         if is_idempotent:
             rocketmq.assert_idempotent("orders", "billing", state=lambda: dict(sums))
         else:
@@ -155,19 +180,90 @@ def test_a_second_delivery_must_change_nothing(rocketmq: OwnNames, is_idempotent
 
 
 @contextmanager
-def running(client: Client, handle: Callable[[Message], None]) -> Iterator[None]:
-    """An application that consumes, in a thread."""
+def repeated(work: Callable[[], object]) -> Iterator[None]:
+    """An application that works again and again, in a thread."""
     stop = threading.Event()
 
     def consume() -> None:
         while not stop.wait(0.005):
-            client.consume(handle)
+            work()
 
     thread = threading.Thread(target=consume)
     thread.start()
-    yield
-    stop.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_pull_that_still_commits_the_first_delivery_is_not_the_second() -> None:
+    """As Apache's clients do: the pull that is told of the reset brings the offset of before."""
+    handled: list[int] = []
+    with RocketMQ(topics={"orders": 1}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "x")
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            client.consume(lambda message: handled.append(message.queue_offset))
+            (connection,) = client.brokers.values()
+
+            def consume_again() -> None:
+                assert wait_until(lambda: rocketmq.lag("billing") == 1, 10)
+                late = pull("orders", "billing", 1, WAITS, 1)
+                assert connection.ask(RequestCode.PULL_MESSAGE, late).code == ResponseCode.PULL_OFFSET_MOVED
+                time.sleep(0.2)  # in which a look at offsets alone finds everything consumed
+                place = {name: late[name] for name in ("consumerGroup", "topic", "queueId")}
+                connection.ask(RequestCode.UPDATE_CONSUMER_OFFSET, place | {"commitOffset": "0"})
+                client.consume(lambda message: handled.append(message.queue_offset))
+
+            application = threading.Thread(target=consume_again)
+            application.start()
+            with pytest.raises(AssertionError, match="before: 1\n  after:  2"):
+                rocketmq.assert_idempotent("orders", "billing", state=lambda: len(handled))
+            application.join()
+
+
+def test_members_that_pop_get_everything_again() -> None:
+    handled: list[int] = []
+    with RocketMQ(topics={"orders": 1}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "x")
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            (connection,) = client.brokers.values()
+
+            def pop() -> None:
+                popped = connection.ask(RequestCode.POP_MESSAGE, POP)
+                if popped.code != ResponseCode.SUCCESS:
+                    return
+                told = popped.ext or {}
+                start = (told["startOffsetInfo"] or "").split()[2]
+                for message in decode_messages(popped.body):
+                    handled.append(message.queue_offset)
+                    words = (start, told["popTime"], told["invisibleTime"], told["reviveQid"])
+                    handle = " ".join([*map(str, words), "0", "broker-a", "0", str(message.queue_offset)])
+                    ack = {name: POP[name] for name in ("consumerGroup", "topic", "queueId")}
+                    ack |= {"offset": str(message.queue_offset), "extraInfo": handle}
+                    assert connection.ask(RequestCode.ACK_MESSAGE, ack).code == ResponseCode.SUCCESS
+
+            with repeated(pop), pytest.raises(AssertionError, match="before: 1\n  after:  2"):
+                rocketmq.assert_idempotent("orders", "billing", state=lambda: len(handled))
+
+
+def test_members_that_do_not_begin_again_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(again, "PATIENCE", 0.1)
+    with RocketMQ(topics={"orders": 1}, groups=["billing"]) as rocketmq:
+        rocketmq.send("orders", "x")
+        with Client(rocketmq.namesrv, "billing", "orders") as client:
+            client.consume()
+            with pytest.raises(RocketMQError, match="have not pulled topic 'orders' from its beginning"):
+                rocketmq.deliver_again("orders", "billing")
+
+
+def test_without_members_the_offsets_are_set_back_at_once(rocketmq: OwnNames) -> None:
+    topic, group = rocketmq.topic("orders", queues=1), rocketmq.group("billing")
+    rocketmq.send("orders", "x")
+    with Client(rocketmq.namesrv, group, topic) as client:
+        client.consume()
+    rocketmq.deliver_again("orders", "billing")
+    assert rocketmq.lag("billing") == 1
 
 
 def test_4_9_counts_in_the_same_way() -> None:
@@ -191,20 +287,11 @@ def test_4_9_counts_in_the_same_way() -> None:
 def test_members_of_4_9_set_their_offsets_back_themselves() -> None:
     with RocketMQ(profile="4.9", topics={"orders": 1}, groups=["billing"]) as rocketmq:
         rocketmq.send("orders", "x")
-        place: dict[str, str | None] = {"consumerGroup": "billing", "topic": "orders", "queueId": "0"}
-        pull = place | {
-            "queueOffset": "0",
-            "maxMsgNums": "32",
-            "sysFlag": "4",
-            "commitOffset": "0",
-            "suspendTimeoutMillis": "0",
-            "subscription": "*",
-            "subVersion": "0",
-        }
+        begin = pull("orders", "billing", 0, COMES_AT_ONCE, 0)
         with Client(rocketmq.namesrv, "billing", "orders") as client:
             client.consume()
             (connection,) = client.brokers.values()
-            later = threading.Timer(0.2, lambda: connection.ask(RequestCode.PULL_MESSAGE, pull))
+            later = threading.Timer(0.2, lambda: connection.ask(RequestCode.PULL_MESSAGE, begin))
             later.start()
             rocketmq.deliver_again("orders", "billing")
             later.join()
