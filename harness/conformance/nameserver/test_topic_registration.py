@@ -198,3 +198,14 @@ def test_text_for_a_list_is_refused(ns: NameServerSession) -> None:
     ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
     ns.register_topic(topic, body=body) >> Reply(SUCCESS)
     ns.route(topic).queues >> Reply(SUCCESS, {broker.name: (1, 2, 4, 0)})
+
+
+@case(kills=["topic-registrations-that-are-no-utf-8-are-read"])
+def test_no_utf_8_changes_nothing(ns: NameServerSession) -> None:
+    broker, topic = registered(ns), ns.topic("N")
+    body = TopicRoute(order_topic_conf="?", queue_datas=[QueueData(broker.name, 1, 2, 4)]).encode()
+    changed_nothing = AnyOf(Reply(SUCCESS), Reply(SYSTEM_ERROR))
+    ns.register_topic(topic, body=body.replace(b"?", b"\xff")) >> changed_nothing
+    ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
+    ns.register_topic(topic, body=body.replace(b"?", b"\xc3\xbf")) >> Reply(SUCCESS)
+    ns.route(topic).queues >> Reply(SUCCESS, {broker.name: (1, 2, 4, 0)})

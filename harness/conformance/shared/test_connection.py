@@ -33,11 +33,16 @@ STOPPING = 5
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 """The start of a PROXY header of version 2."""
 
+LONGEST_LINE = 108
+"""Bytes of the longest line of version 1 that is read, without its end (Netty's `V1_MAX_LENGTH`)."""
+
 LINES = (
     b"PROXY TCP4 192.0.2.7 198.51.100.9 40000 9876\r\n",
+    b"PROXY TCP4 192.0.2.7 198.51.100.9 1 65535\r\n",
     b"PROXY TCP6 2001:db8::7 2001:db8::9 40000 9876\r\n",
     b"PROXY UNKNOWN\r\n",
     b"PROXY UNKNOWN whatever this may be\r\n",
+    b"PROXY UNKNOWN ".ljust(LONGEST_LINE, b"x") + b"\r\n",
 )
 """Preambles of version 1."""
 
@@ -68,10 +73,16 @@ socket; LOCAL, and the same with a family and a transport that do not exist.
 
 MALFORMED = (
     b"PROXY\r\n" + bytes(8),
+    b"PROXYX TCP4 192.0.2.7 198.51.100.9 40000 9876\r\n",
     b"PROXY TCP4 192.0.2.7\r\n",
+    b"PROXY TCP4 192.0.2.7 198.51.100.9 40000 9876 1\r\n",
+    b"PROXY TCP4 192.0.2.7 198.51.100.900 40000 9876\r\n",
+    b"PROXY TCP4 192.0.2.7 198.51.100.9 0 9876\r\n",
+    b"PROXY TCP4 192.0.2.7 198.51.100.9 x 9876\r\n",
     b"PROXY TCP4 192.0.2.700 198.51.100.9 40000 9876\r\n",
     b"PROXY SCTP 192.0.2.7 198.51.100.9 40000 9876\r\n",
-    b"PROXY TCP4 192.0.2.7 198.51.100.9 40000 98765\r\n",
+    b"PROXY TCP4 192.0.2.7 198.51.100.9 40000 65536\r\n",
+    b"PROXY UNKNOWN ".ljust(LONGEST_LINE + 1, b"x") + b"\r\n",
     b"PROXY UNKNOWN " + b"x" * 120,
     SIGNATURE + bytes([0x11, 0x11, 0, 12]) + bytes(12),
     SIGNATURE + bytes([0x2F, 0x11, 0, 12]) + bytes(12),

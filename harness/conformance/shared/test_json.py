@@ -181,7 +181,7 @@ def test_object_or_word_for_a_number_is_accepted(ns: NameServerSession) -> None:
 
 @case(kills=[OLDER])
 def test_quoted_fraction_closes(ns: NameServerSession) -> None:
-    closes_headers(ns, query_header(flag='"0.5"'), query_header(flag='"0e1"'))
+    closes_headers(ns, *(query_header(flag=f'"{text}"') for text in ("0.5", "0e1", "-", "0_0")))
 
 
 @case(kills=[NEWER])

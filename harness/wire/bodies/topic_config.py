@@ -16,7 +16,7 @@ from harness.wire.integers import Int32
 from harness.wire.text import java_text
 
 FILTER_TYPES: Final = ("SINGLE_TAG", "MULTI_TAG")
-_NUMBER: Final = re.compile(r"[+-]?\d+")
+_NUMBER: Final = re.compile(r"([+-]?)0*(\d{1,10})")
 
 if TYPE_CHECKING:
     _FilterType = str
@@ -116,9 +116,10 @@ def _text(value: str | None) -> str:
 def _int32(token: str) -> int:
     if token.isdecimal() and len(token) < 10:
         return int(token)
-    if not _NUMBER.fullmatch(token) or len(token) > 11:
+    found = _NUMBER.fullmatch(token)
+    if found is None:
         raise WireError(f"{token[:40]!r} is no number")
-    value = int(token)
+    value = int(found[1] + found[2])
     if not -(2**31) <= value < 2**31:
         raise WireError(f"{value} is not an int32")
     return value

@@ -360,6 +360,11 @@ def idle_limit_is_that_of_the_start(original, self):
     return limit
 
 
+@mutant(Endpoint.idle_limit, "An idle limit of 0 or less is the default.")
+def no_idle_limit_is_that_by_default(original, self):
+    return original(self) or 120_000
+
+
 # -- the file ------------------------------------------------------------------------------------------------
 
 

@@ -141,3 +141,8 @@ def _217_reads_strict_members_only(original, self, command):
 def _217_takes_text_for_a_list(original, self, command):
     body = command.body.replace(b'"x":""', b'"x":[]')
     return original(self, msgspec.structs.replace(command, body=body))
+
+
+@mutant(NameServer53.given_queues, "What is no UTF-8 in a 217 is replaced.")
+def topic_registrations_that_are_no_utf_8_are_read(original, self, command):
+    return original(self, msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?")))

@@ -117,6 +117,22 @@ def test_idle_limit_is_that_of_acceptance(ns: NameServerSession) -> None:
     after.call(QUERY) >> Reply(SUCCESS)
 
 
+@case(kills=["no-idle-limit-is-that-by-default"], clock=True, own_server=True)
+def test_idle_limit_may_be_none(ns: NameServerSession) -> None:
+    limited, unlimited = warmed(ns), []
+    for seconds in (0, -1):
+        ns.update_config(f"{IDLE}={seconds}") >> Reply(SUCCESS)
+        unlimited.append(warmed(ns))
+    broker = ns.broker()
+    broker.register() >> Reply(SUCCESS)
+    broker.connection.close()
+    ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
+    ns.advance(2 * ns.profile.idle, idle=[limited, *unlimited])
+    limited.call(QUERY) >> Closed()
+    for connection in unlimited:
+        connection.call(QUERY) >> Reply(SUCCESS)
+
+
 # -- the file ------------------------------------------------------------------------------------------------
 
 

@@ -6,9 +6,9 @@ from harness.conformance import Reply, case
 from harness.conformance.nameserver.controller.replicas import Replica, in_sync, led_by, replicas
 from harness.conformance.nameserver.settings import CONTROLLER
 from harness.session import NameServerSession
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 
-SUCCESS = ResponseCode.SUCCESS
+SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 ID_INVALID = ResponseCode.CONTROLLER_BROKER_ID_INVALID
 FAR = 1 << 40
 """Of the numbers that are added to it, an int keeps only the rest."""
@@ -102,3 +102,16 @@ def test_long_lists_are_read(ns: NameServerSession) -> None:
     ns.replica_info(one.name).in_sync >> Reply(SUCCESS, [1])
     altered = ns.alter_in_sync(one.name, [1, two.id] * 20_000, master=1, master_epoch=1, epoch=1)
     altered.in_sync >> Reply(SUCCESS, [1, 2])
+
+
+@case(kills=["sets-that-are-no-utf-8-are-read", "names-that-are-no-utf-8-are-read"], setup=CONTROLLER)
+def test_no_utf_8_is_refused(ns: NameServerSession) -> None:
+    one, _ = replicas(ns, 2)
+    one.elects() >> Reply(SUCCESS)
+    ext = {"brokerName": one.name, "masterBrokerId": "1", "masterEpoch": "1"}
+    for text, code, ids in ((b"\xff", SYSTEM_ERROR, [1]), (b"\xc3\xbf", SUCCESS, [1, 2])):
+        body = b'{"syncStateSet":[1,2],"syncStateSetEpoch":1,"x":"%b"}' % text
+        ns.call(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, ext, body) >> Reply(code)
+        ns.replica_info(one.name).in_sync >> Reply(SUCCESS, ids)
+        names = b'["%b","%b"]' % (one.name.encode(), text)
+        ns.call(RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, None, names) >> Reply(code)

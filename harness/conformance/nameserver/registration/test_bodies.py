@@ -158,7 +158,8 @@ def test_six_word_topics_are_refused(ns: NameServerSession) -> None:
 @case(kills=["topic-lines-are-strict"])
 def test_loose_topic_line_is_accepted(ns: NameServerSession) -> None:
     broker = ns.broker()
-    lines = f"{broker.topic('A')} +4 08 6 SINGLE_TAG  ", f"{broker.topic('B')} 0000000003 -1 4 MULTI_TAG"
+    zeros = "0" * 12
+    lines = f"{broker.topic('A')} +4 08 6 SINGLE_TAG  ", f"{broker.topic('B')} {zeros}3 -{zeros}1 4 MULTI_TAG"
     compressed(broker, layout_of_49(broker, *lines)) >> Reply(SUCCESS)
     serves(ns, broker, "A", 4, 8, 6, 0)
     serves(ns, broker, "B", 3, -1, 4, 0)

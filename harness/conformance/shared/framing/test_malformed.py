@@ -96,6 +96,9 @@ def test_broken_json_header_closes(peer: Session) -> None:
         query_header(peer.query, flag="fals"),
         query_header(peer.query).replace('"flag":', '"flag"/* why */:'),
         query_header(peer.query).replace('"flag":', '"flag" '),
+        query_header(peer.query).replace('"flag":', '"flag"='),
+        query_header(peer.query).replace(',"language"', '|"language"'),
+        query_header(peer.query, extra="[1|2]"),
         "hello",
         "    ",
     )

@@ -85,7 +85,7 @@ class BrokerReplicasInfo(msgspec.Struct, rename="camel"):
 
 def broker_names(data: bytes, engine: Engine = "fastjson") -> list[str]:
     """The list of names in the body of CONTROLLER_GET_SYNC_STATE_DATA. Raises `WireError`."""
-    return read(data, _fast_names, _read_names, engine=engine)
+    return read(data, _fast_names, _read_names, "refuse", engine)
 
 
 _fast_set: Final = msgspec.json.Decoder(SyncStateSet).decode

@@ -1,5 +1,7 @@
 """Faults of what a controller keeps: names, numbers, bodies of every size."""
 
+import msgspec
+
 from harness.wire.bodies import SyncStateSet
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.controller import Controller, Replicas
@@ -61,3 +63,17 @@ def long_lists_are_not_read(original, self, command):
 def long_settings_are_not_read(original, self, pairs):
     if sum(map(len, pairs.values())) <= _LONG:
         original(self, pairs)
+
+
+def _repaired(command):
+    return msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?"))
+
+
+@mutant(Controller.given_in_sync, "What is no UTF-8 in a set in sync is replaced.", ["5.3"])
+def sets_that_are_no_utf_8_are_read(original, self, command):
+    return original(self, _repaired(command))
+
+
+@mutant(Controller.given_names, "What is no UTF-8 in a list of names is replaced.", ["5.3"])
+def names_that_are_no_utf_8_are_read(original, self, command):
+    return original(self, _repaired(command))

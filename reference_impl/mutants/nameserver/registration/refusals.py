@@ -3,7 +3,7 @@
 import msgspec
 
 from harness.wire import ResponseCode
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import RouteTable
 from reference_impl.nameserver.state import Broker
@@ -95,3 +95,22 @@ def crc_refusal_has_another_remark(reply):
 @after(NameServer.register, "The remark of a refusal because of a lone topic is not Apache's.", V5)
 def refused_topic_has_another_remark(reply):
     return _in_other_words(reply, "register broker failed")
+
+
+def _repaired(command):
+    """A request whose JSON body has U+FFFD where it is no UTF-8."""
+    if not command.body.startswith(b"{"):
+        return command
+    return msgspec.structs.replace(command, body=command.body.decode(errors="replace").encode())
+
+
+@mutant(NameServer.register_body, "What is no UTF-8 in a registration is replaced.", V5)
+def registrations_that_are_no_utf_8_are_read(original, self, command):
+    return original(self, _repaired(command))
+
+
+@mutant(NameServer.register_body, "A registration that is no UTF-8 is refused.", V4)
+def registrations_that_are_no_utf_8_are_refused(original, self, command):
+    if _repaired(command).body != command.body:
+        raise RefusedError("the body is no UTF-8")
+    return original(self, command)
