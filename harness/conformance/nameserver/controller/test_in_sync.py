@@ -71,8 +71,10 @@ def test_other_epochs_are_fenced(ns: NameServerSession) -> None:
 def test_in_sync_brokers_are_known_and_live(ns: NameServerSession) -> None:
     one, two = replicas(ns, 2, living=1)
     one.elects() >> Reply(SUCCESS)
-    alters(ns, one, 1, 9) >> Reply(ResponseCode.CONTROLLER_INVALID_REPLICAS)
-    alters(ns, one, 1, 2) >> Reply(ResponseCode.CONTROLLER_BROKER_NOT_ALIVE)
+    for unknown in ((1, 9), (9, 1)):
+        alters(ns, one, *unknown) >> Reply(ResponseCode.CONTROLLER_INVALID_REPLICAS)
+    for dead in ((1, 2), (2, 1)):
+        alters(ns, one, *dead) >> Reply(ResponseCode.CONTROLLER_BROKER_NOT_ALIVE)
     unaltered(ns, one)
     two.beats() >> Reply(SUCCESS)
     alters(ns, one, 1, 2).in_sync >> Reply(SUCCESS, [1, 2])
