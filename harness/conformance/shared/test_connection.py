@@ -62,13 +62,14 @@ HEADERS = (
     header(1, 0x11, bytes(12)),
     header(1, 0x11, bytes(12) + TLV),
     header(1, 0x11, bytes(12) + PADDING),
+    header(1, 0x12, bytes(12)),
     header(1, 0x21, bytes(36)),
     header(1, 0x31, bytes(216)),
     header(0, 0x00, b""),
     header(0, 0x43, b"x"),
 )
-"""Preambles of version 2: TCP over IPv4, the same with a short and a long extension, over IPv6, a UNIX
-socket; LOCAL, and the same with a family and a transport that do not exist.
+"""Preambles of version 2: TCP over IPv4, the same with a short and a long extension, UDP, TCP over IPv6, a
+UNIX socket; LOCAL, and the same with a family and a transport that do not exist.
 """
 
 MALFORMED = (
@@ -86,6 +87,7 @@ MALFORMED = (
     b"PROXY UNKNOWN " + b"x" * 120,
     SIGNATURE + bytes([0x11, 0x11, 0, 12]) + bytes(12),
     SIGNATURE + bytes([0x2F, 0x11, 0, 12]) + bytes(12),
+    header(2, 0x11, bytes(12)),
     header(1, 0x11, bytes(4)),
     header(1, 0x21, bytes(35)),
     header(1, 0x41, bytes(216)),

@@ -33,6 +33,9 @@ from harness.wire import (
 
 SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 
+ESCAPED = {r"\n\t\r": "\n\t\r", r"\b\f": "\b\f", r"\"\\\/": '"\\/'}
+"""Escapes of JSON with one letter or sign, and the text that they mean."""
+
 
 # --- malformed frames -----------------------------------------------------------------------------------
 
@@ -147,8 +150,9 @@ def test_text_for_a_number_closes(peer: Session) -> None:
 
 @case(kills=["strange-language-is-none"])
 def test_language_that_is_none_closes(peer: Session) -> None:
-    languages = ("99", "-1", "[]", "{}", "true")
-    closes_headers(peer, *(query_header(peer.query, language=one) for one in languages))
+    for value in ("99", "-1", "[]", "{}", "true"):
+        closes_headers(peer, query_header(peer.query, language=value))
+        closes_headers(peer, query_header(peer.query, serializeTypeCurrentRPC=value))
 
 
 @case(kills=["malformed-closes-all"])
@@ -200,6 +204,7 @@ def test_byte_that_begins_no_character_closes(ns: NameServerSession) -> None:
 def test_non_ascii_ext_value_survives(ns: NameServerSession) -> None:
     raw = json.dumps(BEYOND_ASCII, ensure_ascii=False)
     keeps(ns, {raw: BEYOND_ASCII, json.dumps(BEYOND_ASCII): BEYOND_ASCII})
+    keeps(ns, {rf'"a{escapes}z"': f"a{text}z" for escapes, text in ESCAPED.items()})
 
 
 @case(kills=["half-characters-are-replaced"])
