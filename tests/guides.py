@@ -43,7 +43,7 @@ class Reader:
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Python with these arguments."""
         kept = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-        return subprocess.run(
+        done = subprocess.run(
             [self._python, *words],
             cwd=self._directory,
             env={**kept, "HOME": str(self._directory)},  # the client writes its log there
@@ -52,6 +52,8 @@ class Reader:
             timeout=300,
             check=False,
         )
+        assert done.returncode >= 0, f"{words} ended by signal {-done.returncode}:\n{done.stderr}"
+        return done
 
     def _said_by(self, command: str) -> str:
         match shlex.split(command):
