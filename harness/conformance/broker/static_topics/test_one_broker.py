@@ -1,6 +1,6 @@
 """Chapter static-topics: mappings all of whose queues are on one Broker."""
 
-from harness.conformance import ABSENT, Including, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Including, Reply, Request, case
 from harness.conformance.broker.registrations import REGISTER, announcement_of
 from harness.conformance.broker.static_topics.mappings import (
     NOT_LEADER,
@@ -19,15 +19,16 @@ from harness.wire import RequestCode, ResponseCode
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue", "mappings-have-one-scope"])
 def test_is_shown_as_created(bk: BrokerSession) -> None:
-    topic = bk.name("static")
-    dated = {**item(bk, 1, 30, start=20, end=25, gen=3), "timeOfStart": 2**40, "timeOfEnd": 2**41}
-    given = {**mapping(bk, topic, {4: [item(bk, 0)], 2: [dated]}), "scope": "of_a_test"}
-    put(bk, given) >> Reply(SUCCESS)
-    queues = {"2": [dated], "4": [item(bk, 0)]}
-    told = {name: given[name] for name in ("bname", "dirty", "epoch", "scope", "topic", "totalQueues")}
-    detail = Including({**told, "hostedQueues": queues})
-    whole = Including({"mappingDetail": detail, "readQueueNums": 2, "writeQueueNums": 2})
+    topic = mapped(bk)
+    queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
+    told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
+    whole = Including({"mappingDetail": told, "readQueueNums": 2, "writeQueueNums": 2})
     shown(bk, topic) >> Reply(SUCCESS, whole)
+    dated = {**item(bk, 1, 30, start=20, end=25, gen=3), "timeOfStart": 2**40, "timeOfEnd": 2**41}
+    given = {**mapping(bk, bk.name("static"), {2: [dated]}, 9), "scope": "of_a_test"}
+    put(bk, given) >> Reply(SUCCESS)
+    detail = Including({**given, "currIdMap": ANYTHING, "hostedQueues": {"2": [dated]}})
+    shown(bk, given["topic"]) >> Reply(SUCCESS, Including({"mappingDetail": detail}))
     without = Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
     asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic) >> without
     shown(bk, bk.topic()) >> without
