@@ -2,6 +2,7 @@
 
 import struct
 
+from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.master_link import MasterLink
 from reference_impl.broker.replicated_sends import ReplicatedSends
 from reference_impl.broker.sends import Sends
@@ -266,6 +267,12 @@ def replicas_are_wanted_by_all(original, self, *, waits):
 def links_alone_are_replicas(original, self, *, waits):
     self.broker.ha_membership.alive = _FAR
     return original(self, waits=waits)
+
+
+@mutant(HaMembership._members, "Members that a NameServer lists are no replicas.", V5)
+def members_are_no_replicas(original, self, members, now):
+    original(self, members, now)
+    self.alive = 1
 
 
 @mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", V5)

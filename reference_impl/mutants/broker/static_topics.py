@@ -83,6 +83,13 @@ def mapped_queues_begin_where_they_end(original, self, mapped, part, asked, repl
         reply.ext["minOffset"] = reply.ext["maxOffset"]
 
 
+@mutant(StaticTopics.told_of, "A pull that finds nothing in a mapped queue says why in its remark.", V5)
+def mapped_pulls_keep_their_remark(original, self, mapped, part, asked, reply):
+    remark = reply.remark
+    original(self, mapped, part, asked, reply)
+    reply.remark = remark
+
+
 @mutant(MappedOffsets.committed, "Only the last part of a mapped queue is asked for a committed offset.", V5)
 def mapped_commits_are_of_the_last_part(original, self, command, group, mapped):
     return original(self, command, group, mapped._replace(parts=mapped.parts[-1:]))
@@ -99,6 +106,12 @@ def mapped_commits_are_as_they_are(original, self, command, connection, now):
 @mutant(StaticTopics.refusal, "A mapping may be older than the one that is known.", V5)
 def old_mappings_are_taken(original, self, mapping, *, forced):
     return original(self, mapping, forced=True)
+
+
+@mutant(StaticTopics.refusal, "Every mapping has the same scope.", V5)
+def mappings_have_one_scope(original, self, mapping, *, forced):
+    mapping.scope = "__global__"
+    return original(self, mapping, forced=forced)
 
 
 @mutant(StaticTopics.put, "A mapping cannot be changed.", V5)

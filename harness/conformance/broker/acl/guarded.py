@@ -33,7 +33,9 @@ NAMED = {"PUB": "named-to-send", "SUB": "named-to-read", "DENY": "named-to-none"
 HERE = {
     "here-at-one": "127.0.0.1",
     "here-at-several": "10.9.8.7,127.0.0.1",
+    "here-at-the-first": "127.0.0.1,10.9.8.7",
     "here-at-a-set": "127.0.0.{7,1}",
+    "here-at-its-first": "127.0.0.{1,7}",
     "here-at-a-range": "127.0.0.1-9",
     "here-at-two-ranges": "127.0.0-3.*",
     "anywhere": "*",

@@ -66,6 +66,17 @@ def test_members_that_pop_get_all_queues(bk: BrokerSession) -> None:
     bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
     for client in (one, other):
         bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(-1, "POP")])
+    topic, group, (one, _) = members(bk)
+    names = ("broker-b", "broker-a")
+    datas = [BrokerData(bk.cluster_name, name, {0: "127.0.0.1:1"}) for name in names]
+    queues = [QueueData(name, 1, 1, 6) for name in names]
+    bk.nameserver.answers(ROUTE, body=TopicRoute(queues, datas).encode())
+    bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
+    assigned = [
+        {"messageQueue": {"brokerName": name, "queueId": -1, "topic": topic}, "mode": "POP"} for name in names
+    ]
+    shown = bk.assignment(topic, group, one).json
+    shown >> Reply(SUCCESS, {"messageQueueAssignments": Including(assigned)})
 
 
 @case(kills=["who-is-no-member-gets-all"], setup=ROUTED)

@@ -5,7 +5,8 @@ from harness.conformance.broker.replication.logs import SUCCESS, end, place
 from harness.session import BrokerSession, Exchange, meanwhile
 from harness.session.broker.replication import Slave
 from harness.session.broker.views import SendExchange
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import BrokerData, TopicRoute
 
 NO_SLAVE = ResponseCode.SLAVE_NOT_AVAILABLE
 TOO_LATE = ResponseCode.FLUSH_SLAVE_TIMEOUT
@@ -197,8 +198,21 @@ def test_slave_that_has_left_counts(bk: BrokerSession) -> None:
     has_fields(bk.send(topic), SUCCESS, 2)
 
 
+def lists_members(bk: BrokerSession, *ids: int) -> None:
+    """From now on the NameServer lists these ids under the Broker's name, and the Broker knows."""
+    listed = BrokerData(bk.cluster_name, bk.broker_name, dict.fromkeys(ids, bk.broker_address))
+    bk.nameserver.answers(RequestCode.GET_ROUTEINFO_BY_TOPIC, body=TopicRoute([], [listed]).encode())
+    bk.advance(2 + bk.jitter)
+
+
 @case(
-    kills=["too-few-replicas-suffice", "replicas-are-wanted-by-all", "links-alone-are-replicas"],
+    kills=[
+        "too-few-replicas-suffice",
+        "replicas-are-wanted-by-all",
+        "links-alone-are-replicas",
+        "members-are-no-replicas",
+    ],
+    clock=True,
     own_server=True,
     setup={**SYNC, "inSyncReplicas": "2", "enableSlaveActingMaster": "true", "slaveTimeout": "500"},
 )
@@ -211,3 +225,7 @@ def test_too_few_replicas_are_refused(bk: BrokerSession) -> None:
     slave.next_push(within=0.5) >> Silence()
     bk.send(topic) >> refused
     has_fields(bk.send(topic, properties={"WAIT": "false"}), SUCCESS, 0)
+    lists_members(bk, 0, 3)
+    has_fields(bk.send(topic), TOO_LATE, 1)
+    lists_members(bk, 0)
+    bk.send(topic) >> refused

@@ -1,6 +1,6 @@
 """Chapter static-topics: mappings all of whose queues are on one Broker."""
 
-from harness.conformance import ABSENT, Including, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Including, Reply, Request, case
 from harness.conformance.broker.registrations import REGISTER, announcement_of
 from harness.conformance.broker.static_topics.mappings import (
     NOT_LEADER,
@@ -17,13 +17,18 @@ from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 
 
-@case(kills=["static-topics-are-plain", "mappings-lose-a-queue"])
+@case(kills=["static-topics-are-plain", "mappings-lose-a-queue", "mappings-have-one-scope"])
 def test_is_shown_as_created(bk: BrokerSession) -> None:
     topic = mapped(bk)
     queues = {"2": [item(bk, 1)], "4": [item(bk, 0)]}
     told = Including({"bname": bk.broker_name, "epoch": 7, "hostedQueues": queues, "totalQueues": 5})
     whole = Including({"mappingDetail": told, "readQueueNums": 2, "writeQueueNums": 2})
     shown(bk, topic) >> Reply(SUCCESS, whole)
+    dated = {**item(bk, 1, 30, start=20, end=25, gen=3), "timeOfStart": 2**40, "timeOfEnd": 2**41}
+    given = {**mapping(bk, bk.name("static"), {2: [dated]}, 9), "scope": "of_a_test"}
+    put(bk, given) >> Reply(SUCCESS)
+    detail = Including({**given, "currIdMap": ANYTHING, "hostedQueues": {"2": [dated]}})
+    shown(bk, given["topic"]) >> Reply(SUCCESS, Including({"mappingDetail": detail}))
     without = Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
     asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic) >> without
     shown(bk, bk.topic()) >> without
@@ -83,11 +88,11 @@ def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
     last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "100"}))
 
 
-@case(kills=["mapped-queues-end-where-a-part-does"])
+@case(kills=["mapped-queues-end-where-a-part-does", "mapped-pulls-keep-their-remark"])
 def test_pull_at_the_end_of_a_part_goes_on(bk: BrokerSession) -> None:
     topic = continued(bk)
-    bk.pull(topic, 2, 2).next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 100)
-    bk.pull(topic, 2, 102).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 102)
+    bk.pull(topic, 2, 2).next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 100, remark=ABSENT)
+    bk.pull(topic, 2, 102).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 102, remark=ABSENT)
 
 
 @case(kills=["mapped-queues-begin-where-they-end"])
@@ -97,7 +102,7 @@ def test_pull_behind_a_queue_of_one_part_finds_nothing(bk: BrokerSession) -> Non
         bk.send(topic, body, 4) >> Reply(SUCCESS)
     bk.max_offset(topic, 4).offset.eventually() >> Reply(SUCCESS, 2)
     for offset in (2, 3, 9_999):
-        bk.pull(topic, 4, offset).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 2)
+        bk.pull(topic, 4, offset).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 2, remark=ABSENT)
         bk.pull(topic, 4, offset).bounds >> Reply(ResponseCode.PULL_NOT_FOUND, (0, 2))
 
 
@@ -113,13 +118,15 @@ def test_committed_offsets_are_mapped(bk: BrokerSession) -> None:
     bk.committed(bk.group("none"), topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
 
 
-@case(kills=["old-mappings-are-taken", "mappings-stay"])
+@case(kills=["old-mappings-are-taken", "mappings-stay", "mappings-have-one-scope"])
 def test_older_mapping_is_refused(bk: BrokerSession) -> None:
     topic = mapped(bk)
     older = mapping(bk, topic, {4: [item(bk, 1)]}, 6)
     put(bk, older) >> Reply(ERROR, remark="Can't accept data with small epoch 6 < 7")
     shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"epoch": 7})}))
     newer = mapping(bk, topic, {2: [item(bk, 1)], 4: [item(bk, 0)]}, 9)
+    remark = "Can't accept data with unmatched scope of_a_test != __global__"
+    put(bk, {**newer, "scope": "of_a_test"}) >> Reply(ERROR, remark=remark)
     put(bk, newer) >> Reply(SUCCESS)
     shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": Including({"epoch": 9})}))
     put(bk, older, force="true") >> Reply(SUCCESS)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from harness.conformance import Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Including, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, announcement_of, of_topic
 from harness.conformance.broker.static_topics.mappings import NOT_LEADER, item, mapping, mapping_of, put
 from harness.conformance.broker.tools import ERROR, SUCCESS
@@ -91,11 +91,11 @@ def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
 @case(kills=["queues-of-other-brokers-end"], clock=True, setup=OTHER)
 def test_pull_at_the_end_on_another_broker_goes_on(bk: BrokerSession) -> None:
     one = moved(bk)
-    one.other.answers(PULL, NOT_FOUND, ext=bounds(4, 0, 4))
+    one.other.answers(PULL, NOT_FOUND, ext=bounds(4, 0, 4), remark="OFFSET_OVERFLOW_ONE")
     for offset, begin in ((4, 50), (54, 100)):
         pull = bk.pull(one.topic, 2, offset, suspend=60)
-        pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, begin)
-    bk.pull(one.topic, 2, 100).next_offset >> Reply(NOT_FOUND, 100)
+        pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, begin, remark=ABSENT)
+    bk.pull(one.topic, 2, 100).next_offset >> Reply(NOT_FOUND, 100, remark=ABSENT)
 
 
 @case(kills=["failures-of-other-brokers-are-answers"], clock=True, setup=OTHER)

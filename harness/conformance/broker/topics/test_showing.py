@@ -78,6 +78,10 @@ def whole_status(bk: BrokerSession, **of_line: object) -> None:
 @case(kills=["status-without-times", "tables-of-another-broker"])
 def test_status_has_times(bk: BrokerSession) -> None:
     whole_status(bk)
+    for writable in (0, 1):
+        topic = bk.name("T")
+        bk.create_topic(topic, 3, write_queues=writable) >> Reply(SUCCESS)
+        status(bk, topic) >> Reply(SUCCESS, dict.fromkeys(range(writable), (0, 0)))
 
 
 @case(kills=["status-of-queues-to-write"])
@@ -86,6 +90,9 @@ def test_status_has_queues_to_read(bk: BrokerSession) -> None:
     bk.create_topic(topic, 3, write_queues=1) >> Reply(SUCCESS)
     bk.send(topic, queue=2) >> Reply(SUCCESS)
     status(bk, topic).eventually() >> Reply(SUCCESS, {0: (0, 0), 1: (0, 0), 2: (0, 1)})
+    other = bk.name("T")
+    bk.create_topic(other, 0, write_queues=2) >> Reply(SUCCESS)
+    status(bk, other) >> Reply(SUCCESS, {0: (0, 0), 1: (0, 0)})
 
 
 @case(kills=["status-without-times", "status-without-rate"])
