@@ -46,7 +46,7 @@ def differences_page(
     body_link: Callable[[str], str],
 ) -> str:
     """The page, with a part for each pair of neighbouring release lines."""
-    kinds = {
+    kinds: dict[str, list[_Part]] = {
         "Messages of NameServers": list(_requests(messages.of("nameserver"), message_link)),
         "Messages of Brokers": list(_requests(messages.of("broker"), message_link)),
         "Fields of messages": list(_fields(messages, message_link)),

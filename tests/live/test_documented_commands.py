@@ -35,6 +35,8 @@ PROGRAMS = {
     "new": f'exec {STRANGER} "$@"',
     "go": f'exec {STRANGER} --port "$4" --fault perm-7',
     "my-broker": HARNESS + ' serve broker --port "$2" --nameserver "$4"',
+    "first-trace": 'exec "@python@" -c "import sys, zipfile; file = sys.argv[1]; '
+    'print(file, zipfile.ZipFile(file).namelist()[0], sep=chr(35))" "$@"',
     "editor": "exec sed -i 's,reason:.*,reason: It is known.,; s,link:.*,link: https://example.org,' \"$1\"",
 }
 """What a reader has, by name, as shell scripts. The servers are a stranger's."""
@@ -50,7 +52,7 @@ STANDS_FOR = [
     (r"\$EDITOR", "editor"),
     (r"\$PWD/\.venv/bin/", ""),
     (r"out/(fuzz|diff)/findings/(ns\.[\w.-]+-[0-9a-f]{8}|FOLDER)\b", "$(ls -d out/*/findings/* | head -1)"),
-    (r"'(\S+?traces)/campaign=\S+'", r'"$(ls \1/*/*/*.zip | head -1)#stateful-1.trace"'),
+    (r"'(\S+?traces)/campaign=\S+'", r'"$(first-trace \1/*/*/*.zip)"'),
     (r"capture\.pcap(ng)?", "out/seen/recorded.pcap"),
     (r"specs/rendered", "@root@/specs/rendered"),
     (r"\bHEX\b", "@frame@"),
