@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from clusters import our_broker, our_cluster
-from document_pages import PAGES, ROOT, shell_lines
+from document_pages import PAGES, ROOT, fences, shell_lines
 
 from harness.session.ports import free_port
 from harness.wire import Command, encode
@@ -260,6 +260,10 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         reader = Reader(tmp_path, nameserver, broker)
         for line in [*GIVEN.get(name(page), ()), *map(shortened, lines(page))]:
             reader.types(line)
+        if page.stem == "mining":
+            for script in fences(page, "python"):
+                (tmp_path / "shown.py").write_text(script)
+                reader.types('"@python@" shown.py')
 
 
 def test_what_stands_for_something_is_in_a_document() -> None:
