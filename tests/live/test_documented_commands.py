@@ -115,7 +115,7 @@ LEFT_OUT = {
 }
 UNTIL_INTERRUPTED = re.compile(r"rmq-harness (serve|record) ")
 READY = re.compile(r"ready|listening|recording", re.IGNORECASE)
-WITHIN = 300
+WITHIN = 900
 JUDGES = re.compile(r"rmq-harness (check|matrix|fuzz|diff|fields|replay|campaign) ")
 MEASURED = (0, 1, 2)
 """A stranger's server fails, and blocks cases; a command that is wrong, or cannot run, ends with 3 or 4. All

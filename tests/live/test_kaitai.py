@@ -117,7 +117,7 @@ def test_the_program_of_the_guide(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, ID, parser)
     exec(shown, {})
-    assert len(capsys.readouterr().out.splitlines()) == len(FRAME_VECTORS)
+    assert capsys.readouterr().out.count("\n") == len(FRAME_VECTORS)
 
 
 def test_codes_have_names(parser: ModuleType) -> None:
