@@ -65,3 +65,8 @@ def shell_lines(page: Path) -> Iterator[str]:
     for token in tokens(page):
         if token.type == "fence" and token.info in ("sh", "bash", "console"):
             yield from token.content.replace("\\\n", " ").splitlines()
+
+
+def fences(page: Path, language: str) -> list[str]:
+    """The blocks of a language, in their order."""
+    return [token.content for token in tokens(page) if token.type == "fence" and token.info == language]

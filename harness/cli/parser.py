@@ -43,7 +43,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(**kwargs)
 
     def error(self, message: str) -> NoReturn:
-        raise Usage(f"{self.prog}: {message}\n\n{self.format_usage()}\n{self.prog} --help says more.")
+        # Who gave one argument a wrong value knows the command.
+        usage = "" if message.startswith("argument ") else f"{self.format_usage()}\n"
+        raise Usage(f"{self.prog}: {message}\n\n{usage}{self.prog} --help says more.")
 
     def unknown(self, words: Sequence[str]) -> NoReturn:
         """Refuses words that no option and no argument took."""

@@ -1,5 +1,4 @@
-"""The messages of the protocol, rendered: the frame, messages by code, bodies, settings, and the differences
-between profiles.
+"""The messages of the protocol, rendered: the frame, messages by code, bodies, settings.
 
 Pure, as `harness.report.docs` is, whose pages it adds to. The codec makes the examples and the layouts take
 them apart, so they cannot contradict it.
@@ -10,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 
 from harness.catalogue import (
@@ -29,9 +27,9 @@ from harness.catalogue.copies import Copy
 from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
-from harness.catalogue.replaced import successors
 from harness.report.docs_codes import codes_page
 from harness.report.docs_copies import copies_page
+from harness.report.docs_differences import differences_page
 from harness.report.docs_examples import example_text
 from harness.report.docs_markup import page, profiles_text, table
 from harness.report.docs_quirks import quirk_lines, quirks_of_message
@@ -107,14 +105,18 @@ def message_pages(
     layout = partial(_layout, layouts, profiles)
     return {
         FRAME: _frame(messages, profiles, layouts, layout),
-        MESSAGES: _messages(MESSAGES, "nameserver", messages, catalogue, examples["nameserver"]),
-        BROKER_MESSAGES: _messages(BROKER_MESSAGES, "broker", messages, catalogue, examples["broker"]),
+        MESSAGES: _messages(
+            MESSAGES, "nameserver", messages, catalogue, examples["nameserver"], unusual["nameserver"]
+        ),
+        BROKER_MESSAGES: _messages(
+            BROKER_MESSAGES, "broker", messages, catalogue, examples["broker"], unusual["broker"]
+        ),
         CODES: codes_page(codes, messages.messages, catalogue, PAGES, _place_of),
         BODIES: _bodies(messages, profiles, layouts, layout),
         COPIES: copies_page(copies, PAGES),
         **{UNUSUAL[role]: _unusual(role, asked, messages) for role, asked in unusual.items()},
         SETTINGS: _settings(messages, profiles),
-        DIFFERENCES: _differences(messages, catalogue, profiles),
+        DIFFERENCES: differences_page(messages, catalogue, PAGES, _message_link, _body_link),
     }
 
 
@@ -264,7 +266,14 @@ def _value(piece: Piece) -> str:
 # messages -------------------------------------------------------------------------------------------
 
 
-def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue, recorded: Examples) -> str:
+def _messages(
+    name: str,
+    role: Role,
+    messages: Messages,
+    catalogue: Catalogue,
+    recorded: Examples,
+    unusual: FieldTable,
+) -> str:
     profiles = [profile.name for profile in catalogue.of(role).profiles]
     lines = quirk_lines(catalogue)
     names = {one.number: one.name for one in messages.responses.codes}
@@ -289,7 +298,8 @@ def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue, r
             ]
             for one in messages.of(role)
         ],
-        fields=partial(_fields, profiles),
+        request_fields=lambda message: _fields(profiles, message.request, partial(_needed, unusual, message)),
+        response_fields=lambda message: _fields(profiles, message.response),
         answers=answers,
         body_link=_body_link,
         about=partial(_chapters_about, catalogue.statements),
@@ -298,12 +308,27 @@ def _messages(name: str, role: Role, messages: Messages, catalogue: Catalogue, r
     )
 
 
-def _fields(profiles: Sequence[str], members: Iterable[Member]) -> str:
+def _needed(unusual: FieldTable, message: Message, member: Member) -> str:
+    """Whether a request needs the field: as Apache declares it, and as its servers answered without it."""
+    if not member.required:
+        return ""
+    lines = [line for line in unusual.recorded if not message.profiles or line in message.profiles]
+    succeeds = all(
+        unusual.is_judged(message.code, member.name, "absent", line)
+        and unusual.answer(message.code, member.name, "absent", line) == "code 0"
+        for line in lines
+    )
+    return "declared" if succeeds else "yes"
+
+
+def _fields(
+    profiles: Sequence[str], members: Iterable[Member], needed: Callable[[Member], str] = lambda _: ""
+) -> str:
     rows = [
         [
             code(one.name),
             one.type,
-            "yes" if one.required else "",
+            needed(one),
             plain(one.default or ""),
             profiles_text(one.profiles, profiles),
             plain(one.text),
@@ -406,51 +431,3 @@ def _settings(messages: Messages, profiles: Sequence[str]) -> str:
             for one in messages.settings.properties
         ],
     )
-
-
-# differences ----------------------------------------------------------------------------------------
-
-
-@dataclass
-class Differences:
-    """Of a chapter: what took the place of what, and what came or went without a counterpart, by profiles."""
-
-    changed: list[tuple[list[Statement], Statement]] = field(default_factory=list)
-    alone: dict[tuple[str, ...], list[Statement]] = field(default_factory=dict)
-
-
-def _differences(messages: Messages, catalogue: Catalogue, profiles: Sequence[str]) -> str:
-    followed = successors(catalogue.statements)
-    chapters: dict[str, Differences] = {}
-    for one in catalogue.statements:
-        everywhere = {each.name for each in catalogue.profiles if set(each.roles) & set(one.servers)}
-        if set(one.profiles) == everywhere:
-            continue
-        if one.replaces:
-            older = [statement for name in one.replaces if (statement := catalogue.statement(name))]
-            chapters.setdefault(one.chapter, Differences()).changed.append((older, one))
-        elif one.id not in followed:
-            alone = chapters.setdefault(one.chapter, Differences()).alone
-            alone.setdefault(tuple(one.profiles), []).append(one)
-    return page("differences", pages=PAGES, existing=_existing(messages, profiles), chapters=chapters)
-
-
-def _existing(messages: Messages, profiles: Sequence[str]) -> list[list[str]]:
-    """What exists in some profiles only."""
-    found: list[tuple[str, Sequence[str]]] = []
-    for message in messages.messages:
-        found.append((_message_link(message), message.profiles))
-        for member in (*message.request, *message.response):
-            if not message.profiles:
-                found.append((f"field {code(member.name)} of {_message_link(message)}", member.profiles))
-    for body in messages.bodies:
-        found.append((f"body {_body_link(body.name)}", body.profiles))
-        for part in body.members:
-            if not body.profiles:
-                found.append((f"member {code(part.name)} of {_body_link(body.name)}", part.profiles))
-    found += [
-        (f"response code {code(one.name)} ({one.number})", one.profiles) for one in messages.responses.codes
-    ]
-    found += [(f"{one.name}: {one.value}", one.profiles) for one in messages.times]
-    found += [(f"setting {code(one.name)}", one.profiles) for one in messages.settings.keys]
-    return [[what, text] for what, only in found if (text := profiles_text(only, profiles))]

@@ -50,7 +50,7 @@ def anchor(heading: str) -> str:
 
 def chapter(name: str) -> str:
     """The heading of a chapter."""
-    known = {"kv": "KV configuration", "json": "JSON"}
+    known = {"kv": "KV configuration", "json": "JSON", "broker-acl": "Broker access control"}
     return known.get(name) or name.replace("-", " ").capitalize()
 
 

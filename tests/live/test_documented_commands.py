@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from clusters import our_broker, our_cluster
-from document_pages import PAGES, ROOT, shell_lines
+from document_pages import PAGES, ROOT, fences, shell_lines
 
 from harness.session.ports import free_port
 from harness.wire import Command, encode
@@ -35,6 +35,8 @@ PROGRAMS = {
     "new": f'exec {STRANGER} "$@"',
     "go": f'exec {STRANGER} --port "$4" --fault perm-7',
     "my-broker": HARNESS + ' serve broker --port "$2" --nameserver "$4"',
+    "first-trace": 'exec "@python@" -c "import sys, zipfile; file = sys.argv[1]; '
+    'print(file, zipfile.ZipFile(file).namelist()[0], sep=chr(35))" "$@"',
     "editor": "exec sed -i 's,reason:.*,reason: It is known.,; s,link:.*,link: https://example.org,' \"$1\"",
 }
 """What a reader has, by name, as shell scripts. The servers are a stranger's."""
@@ -50,7 +52,7 @@ STANDS_FOR = [
     (r"\$EDITOR", "editor"),
     (r"\$PWD/\.venv/bin/", ""),
     (r"out/(fuzz|diff)/findings/(ns\.[\w.-]+-[0-9a-f]{8}|FOLDER)\b", "$(ls -d out/*/findings/* | head -1)"),
-    (r"'(\S+?traces)/campaign=\S+'", r'"$(ls \1/*/*/*.zip | head -1)#stateful-1.trace"'),
+    (r"'(\S+?traces)/campaign=\S+'", r'"$(first-trace \1/*/*/*.zip)"'),
     (r"capture\.pcap(ng)?", "out/seen/recorded.pcap"),
     (r"specs/rendered", "@root@/specs/rendered"),
     (r"\bHEX\b", "@frame@"),
@@ -113,8 +115,8 @@ LEFT_OUT = {
 }
 UNTIL_INTERRUPTED = re.compile(r"rmq-harness (serve|record) ")
 READY = re.compile(r"ready|listening|recording", re.IGNORECASE)
-WITHIN = 300
-JUDGES = re.compile(r"rmq-harness (check|matrix|fuzz|diff|fields|replay) ")
+WITHIN = 900
+JUDGES = re.compile(r"rmq-harness (check|matrix|fuzz|diff|fields|replay|campaign) ")
 MEASURED = (0, 1, 2)
 """A stranger's server fails, and blocks cases; a command that is wrong, or cannot run, ends with 3 or 4. All
 other commands succeed."""
@@ -258,6 +260,10 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         reader = Reader(tmp_path, nameserver, broker)
         for line in [*GIVEN.get(name(page), ()), *map(shortened, lines(page))]:
             reader.types(line)
+        if page.stem == "mining":
+            for script in fences(page, "python"):
+                (tmp_path / "shown.py").write_text(script)
+                reader.types('"@python@" shown.py')
 
 
 def test_what_stands_for_something_is_in_a_document() -> None:

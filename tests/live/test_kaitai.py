@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import subprocess
+import sys
 import zlib
 from pathlib import Path
 from types import ModuleType
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from clusters import missing
+from document_pages import ROOT, fences
 from vectors.golden import BODY_VECTORS, FRAME_VECTORS, Vector, as_received
 
 from harness.catalogue import specs_directory
@@ -105,6 +107,17 @@ def test_frames(parser: ModuleType) -> None:
     assert len(read.frames) == len(FRAME_VECTORS)
     for frame, vector in zip(read.frames, FRAME_VECTORS, strict=True):
         assert command_of(frame) == as_received(vector.fields), vector
+
+
+def test_the_program_of_the_guide(
+    parser: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shown,) = fences(ROOT / "docs" / "guides" / "machine-formats.md", "python")
+    (tmp_path / "frames.bin").write_bytes(b"".join(vector.data for vector in FRAME_VECTORS))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, ID, parser)
+    exec(shown, {})
+    assert capsys.readouterr().out.count("\n") == len(FRAME_VECTORS)
 
 
 def test_codes_have_names(parser: ModuleType) -> None:

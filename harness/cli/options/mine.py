@@ -25,7 +25,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=listed(("findings", "worse"), "reason"),
         default=(),
         metavar="LIST",
-        help="exit with 1 if there are findings, or if something got worse (default: 0)",
+        help="what makes the exit status 1: findings, worse, or findings,worse (nothing)",
     )
     add_spark(parser)
     add_json(parser)

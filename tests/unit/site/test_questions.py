@@ -1,4 +1,4 @@
-"""Ten questions that the pages answer within two clicks and one search: `questions.yaml`."""
+"""Questions that the pages answer within two clicks and one search: `questions.yaml`."""
 
 from __future__ import annotations
 
@@ -71,5 +71,5 @@ def test_the_pages_answer(one: dict[str, Any]) -> None:
     assert one["says"] in text_of(one["answer"])
 
 
-def test_there_are_ten_questions() -> None:
-    assert len(QUESTIONS) == 10
+def test_there_are_ten_questions_at_least() -> None:
+    assert len(QUESTIONS) >= 10
