@@ -305,8 +305,8 @@ def run(call: str) -> tuple[int, str]:
 
 
 def test_a_vip_port_that_is_taken(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port((0, 2))
+    with socket.create_server(("127.0.0.1", port)):
         status, said = run(broker(port=port + 2))
     assert status == serve.EXIT_NOT_STARTED
     assert f"cannot listen on 127.0.0.1:{port}" in said
