@@ -43,6 +43,7 @@ PROGRAMS = {
 
 STANDS_FOR = [
     (r"capture\.pcapng --port 9876", "capture.pcapng"),
+    (r"(tcp:\S+ --role broker --nameserver )127\.0\.0\.1:9876", r"\1@beside@"),
     (r"127\.0\.0\.1:9876", "@nameserver@"),
     (r"tcp port 9876", "tcp port @port@"),
     (r"127\.0\.0\.1:10911", "@broker@"),
@@ -165,12 +166,14 @@ def shortened(line: str) -> str:
 class Reader:
     """Someone who types commands in a directory of his own."""
 
-    def __init__(self, directory: Path, nameserver: str, broker: str) -> None:
+    def __init__(self, directory: Path, nameserver: str, broker: str, beside: str) -> None:
+        """`beside`: where a second NameServer of the Broker may listen."""
         self._directory = directory
         self._stands_for = {
             "nameserver": nameserver,
             "port": nameserver.rpartition(":")[2],
             "broker": broker,
+            "beside": beside,
             "root": str(ROOT),
             "python": sys.executable,
             "frame": encode(Command(code=105, ext={"topic": "orders"})).hex(),
@@ -253,11 +256,12 @@ class Reader:
 )
 def test_the_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     (tmp_path / "body.json").write_text('{"brokerDatas": [], "queueDatas": [], "filterServerTable": {}}')
+    beside = f"127.0.0.1:{free_port()}"
     with (
         our_cluster("5.3", tmp_path) as nameserver,
-        our_broker("5.3", nameserver, tmp_path) as broker,
+        our_broker("5.3", f"{nameserver};{beside}", tmp_path) as broker,
     ):
-        reader = Reader(tmp_path, nameserver, broker)
+        reader = Reader(tmp_path, nameserver, broker, beside)
         for line in [*GIVEN.get(name(page), ()), *map(shortened, lines(page))]:
             reader.types(line)
         if page.stem == "mining":
