@@ -70,7 +70,8 @@ def check_anew(target: str, profile: str, out: Path, *more: str) -> Checked:
     unsure = [case for case, verdict in verdicts.items() if verdict in ("flaky", "blocked")]
     assert len(unsure) <= MOST_UNSURE, said
     if unsure:
-        warnings.warn(f"{target}: tried alone: {', '.join(unsure)}", stacklevel=1)
+        why = ", ".join(f"{case} ({verdicts[case]})" for case in unsure)
+        warnings.warn(f"{target}: tried alone: {why}", stacklevel=1)
         slower = slowed(target)
         again, what = _check(slower, profile, out / "alone", *more, "--select", ",".join(unsure))
         verdicts |= {case: again[case] for case in unsure}
