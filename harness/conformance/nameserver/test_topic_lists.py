@@ -3,7 +3,7 @@
 A case projects a list on the names that it made, unless it has a server of its own.
 """
 
-from harness.conformance import Reply, case
+from harness.conformance import ANYTHING, Reply, case
 from harness.conformance.nameserver.brokers import registered
 from harness.conformance.nameserver.settings import LIST_OF_ALL_IS_OFF, LISTS_BY_KIND_ARE_OFF
 from harness.session import Broker, NameServerSession
@@ -193,6 +193,15 @@ def test_registered_topic_counts(ns: NameServerSession) -> None:
     broker = registered(ns)
     ns.register_topic(ns.topic("T1"), {broker.name: (8, 8, 6, 1)}) >> Reply(SUCCESS)
     ns.unit_topics().among(named(ns, 1)) >> Reply(SUCCESS, named(ns, 1))
+
+
+@case(kills=["lists-have-a-null-address", "lists-count-their-topics"])
+def test_lists_have_no_other_member(ns: NameServerSession) -> None:
+    cluster = registered(ns).cluster
+    for ask in (ns.topics, ns.unit_topics, ns.unit_sub_topics, ns.unit_sub_only_topics):
+        ask().json >> Reply(SUCCESS, {"topicList": ANYTHING})
+    for name in (cluster, ns.name("cluster")):
+        ns.cluster_topics(name).json >> Reply(SUCCESS, {"topicList": ANYTHING})
 
 
 # --- lists that are switched off ----------------------------------------------------------------------------

@@ -152,6 +152,20 @@ def _217_loses_the_flag(original, self, topic, queues):
     original(self, topic, plain)
 
 
+# -- members -------------------------------------------------------------------------------------------------
+
+
+@after(NameServer.listed, "A list of topics has brokerAddr as null.")
+def lists_have_a_null_address(reply):
+    reply.body = reply.body.replace(b"{", b'{"brokerAddr":null,', 1)
+
+
+@mutant(NameServer.list_cluster_topics, "The list of a cluster says how many topics it has.")
+def lists_count_their_topics(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(reply.code, reply.body.replace(b"{", b'{"size":0,', 1), remark=reply.remark)
+
+
 # -- lists that are switched off (5.x) -----------------------------------------------------------------------
 
 
