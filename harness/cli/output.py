@@ -32,7 +32,8 @@ class _Watched:
 
     def _interrupt(self) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())
-        signal.raise_signal(signal.SIGINT)  # in the main thread, whichever thread writes
+        # In the main thread, whichever thread writes. What was started in the background ignores SIGINT.
+        signal.raise_signal(signal.SIGTERM)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)

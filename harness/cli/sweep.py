@@ -7,7 +7,6 @@ its record. Ctrl-C goes on to the checks, so that each records what it had measu
 from __future__ import annotations
 
 import re
-import signal
 import subprocess
 import sys
 import threading
@@ -125,9 +124,11 @@ class Sweep:
         return f"{found.run.end.why if found.run.end else found.why}, {took}"
 
     def _interrupt(self) -> None:
-        """Lets the checks end by themselves: each writes what it has measured."""
+        """Lets the checks end by themselves: each writes what it has measured. They ignore SIGINT where this
+        process was started in the background.
+        """
         for check in self._going.values():
-            check.process.send_signal(signal.SIGINT)
+            check.process.terminate()
         until = self._stopwatch.waiting() + _LEAVE
         for check in self._going.values():
             try:

@@ -105,6 +105,8 @@ class CaseRun:
         self.too_late = False
         self.has_met_end = False
         self.wait: Wait | None = None
+        self.lacking = ""
+        """What the target lacks whenever it is started with the settings of this case."""
         self.evidence = NOTHING
         self._is_lost = False
         self._ended_in: tuple[str, ...] = ()
@@ -200,6 +202,7 @@ class CaseRun:
                 self._stopwatch.pause(LAST_WORDS)
             self._breaks(unmet.reason, self._failure(unmet, session))
         except Unsupported as error:
+            self.lacking = str(error) if error.of_setup else ""
             self.ends(Verdict.UNSUPPORTED, str(error))
         except NotRestarted as error:
             failure = self._judged("the target starts again", in_a_line(error), self._write_trace(session))

@@ -70,6 +70,7 @@ class Instances:
             self._users.setdefault(self._need(one), set()).add(one.name)
         # Waiting cases run first and start their own servers: they must not queue behind later ones.
         self._ahead = {self._need(one): one.case.setup for one in listed if not one.case.clock}
+        self._setups = dict(self._ahead)
         self._started: dict[_Need, Future[Instance]] = {}
         self._unclaimed: set[_Need] = set()
 
@@ -88,6 +89,18 @@ class Instances:
         self._looking = True
         for number in range(AHEAD):
             threading.Thread(target=self._start_ahead, name=f"ahead-{number}", daemon=True).start()
+
+    def look_ahead_no_more(self, of: Callable[[Setup], bool]) -> None:
+        """Starts no more servers of these settings ahead of their cases, and stops those that still wait."""
+        with self._lock:
+            given_up = {need for need, setup in self._setups.items() if of(setup)}
+            for need in given_up:
+                self._ahead.pop(need, None)
+            idle = [self._started.pop(need) for need in self._unclaimed & given_up]
+            self._unclaimed -= given_up
+        for found in idle:
+            self._room.release()
+            found.add_done_callback(self._stop)
 
     def take(self, one: LoadedCase) -> Instance:
         """The server of a case; waits until it has started. Raises what its start raised."""

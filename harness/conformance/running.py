@@ -102,6 +102,8 @@ class Runner:
         """Cases that ended a fresh server, too, alone."""
         self._harmless: set[str] = set()
         """Cases that a fresh server lived through alone, where they ran on one that ended."""
+        self._lacking: dict[Setup, str] = {}
+        """What the target lacks although it was started with these settings."""
         self._pauses = Pauses()
         self._reviving = threading.Lock()
         self._changing_settings = threading.Lock()
@@ -307,6 +309,10 @@ class Runner:
         self._stopping.close()
 
     def _measure(self, run: CaseRun) -> None:
+        if lacking := self._lack(run.one.case.setup):
+            self._instances.give_back(run.one)
+            run.ends(Verdict.UNSUPPORTED, lacking)
+            return
         try:
             instance = self._instances.take(run.one)
         except Unsupported as error:
@@ -327,6 +333,9 @@ class Runner:
                 run.measure(instance, alone=self._instances.is_its_own(run.one))
         finally:
             self._instances.give_back(run.one)
+        if run.lacking:
+            self._lacking[run.one.case.setup] = run.lacking
+            self._instances.look_ahead_no_more(lambda setup: bool(self._lack(setup)))
         if run.wait is not None:
             self._pauses.note(run.wait)
         lost = self._lost(run.one)
@@ -347,6 +356,10 @@ class Runner:
         elif run.stalled and not self.dead and not self._answers(instance):
             run.has_met_end = True
             self._revive(End(suspects, "the target had stopped answering"), number, is_frozen=True)
+
+    def _lack(self, setup: Setup) -> str:
+        """What a server that is started with these settings lacks, as one with a part of them has shown."""
+        return next((lack for known, lack in self._lacking.items() if set(known) <= set(setup)), "")
 
     def _blamed(self, end: End) -> list[str]:
         """The cases that ended a server: those that do it alone, or the only one that may have."""

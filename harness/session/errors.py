@@ -87,8 +87,12 @@ class TooLate(Blocked):
 
 class Unsupported(Exception):
     """The target cannot do this by its nature (restart a server that others run). The verdict is
-    ``unsupported``.
+    ``unsupported``. ``of_setup``: nor can any other that is started with the settings of this one.
     """
+
+    def __init__(self, reason: str, *, of_setup: bool = False) -> None:
+        super().__init__(reason)
+        self.of_setup = of_setup
 
 
 class CaseTimeout(Exception):

@@ -208,7 +208,7 @@ class NameServerSession(NameServerRequests):
                 if self.clock.warp:
                     self.futile.was_in_vain(_LEADING, times=TIMES)  # so long is no slow moment
                 if isinstance(problem, TargetDied) and self._has_no_controller():
-                    raise Unsupported(_NO_CONTROLLER)
+                    raise Unsupported(_NO_CONTROLLER, of_setup=True)
                 raise Blocked(str(problem), needs=_LED)
             self.pause(self.clock.timing.pause)
         self.futile.was_met(_LEADING)

@@ -139,11 +139,14 @@ def test_mistakes_say_what_to_do(
     assert said in err
 
 
-def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("sent", "sigint"), [(signal.SIGINT, "default_int_handler"), (signal.SIGTERM, "SIG_IGN")]
+)
+def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, sent: signal.Signals, sigint: str) -> None:
     """The second target waits for real time; its record has what it had measured, and the pages show it."""
     code = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
-    # A shell that starts this in the background makes it ignore SIGINT.
-    hearing = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    # A shell that starts a command in the background has it ignore SIGINT.
+    hearing = f"import signal; signal.signal(signal.SIGINT, signal.{sigint}); "
     serve = f"exec:{sys.executable} -c '{code}' serve nameserver --port {{port}}"
     process = subprocess.Popen(
         [
@@ -160,7 +163,7 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path) -> None:
         assert time.monotonic() < until, "the second check has not begun"
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(sent)
     _, err = process.communicate(timeout=90)
     assert process.returncode == 130
     assert "the pages have what was measured" in err

@@ -81,6 +81,9 @@ PLAIN, OTHER = loaded("plain"), loaded("other")
 OWN, OWN_TOO = loaded("own", own_server=True), loaded("own_too", own_server=True)
 WAITS, WAITS_TOO = loaded("waits", clock=True), loaded("waits_too", clock=True)
 ENDS, ENDS_TOO = loaded("ends", ends_leases=True), loaded("ends_too", ends_leases=True)
+OWN_SET, OWN_SET_TOO = (
+    loaded(name, own_server=True, setup={"a": "1"}) for name in ("own_set", "own_set_too")
+)
 SET, SET_TOO = loaded("set", setup={"a": "1"}), loaded("set_too", setup={"a": "1"})
 
 
@@ -143,6 +146,20 @@ def test_what_is_planned_is_started_ahead_and_not_too_much_of_it() -> None:
     assert servers.most_at_once <= AT_ONCE
     tested.close()
     assert not any(one.running for one in servers.started)
+
+
+def test_servers_of_settings_in_vain_make_room_for_others() -> None:
+    servers = Servers()
+    tested, _ = instances(servers, SET, OWN_SET, OWN_SET_TOO, OWN)
+    tested.look_ahead()
+    servers.wait_for(lambda: len(servers.started) == AHEAD)
+    tested.look_ahead_no_more(lambda setup: setup == (("a", "1"),))
+    servers.wait_for(lambda: len(servers.started) == AHEAD + 1)
+    assert [(one.setup, one.running) for one in servers.started] == [((("a", "1"),), False)] * AHEAD + [
+        ((), True)
+    ]
+    assert tested.take(OWN) is servers.started[AHEAD]
+    tested.close()
 
 
 def test_a_case_does_not_wait_for_what_comes_later() -> None:

@@ -265,6 +265,33 @@ def test_cases_of_the_same_setup_share_a_server_that_is_started_so() -> None:
     assert len({plain[0], first, own}) == 3
 
 
+def test_what_settings_do_not_bring_is_looked_for_once() -> None:
+    """Other cases with these settings have no server started for them; those with other settings have."""
+    waits = {"needWaitForService": "true"}
+    starts: list[object] = []
+    target = parse("builtin:5.3")
+
+    def start(setup: Any) -> Any:
+        starts.append(setup)
+        return target.another(setup)
+
+    def lacking(_: NameServerSession) -> None:
+        raise Unsupported("no such thing", of_setup=True)
+
+    running = Runner(Setting(catalogue("MUST"), "5.3", "builtin:5.3"), target.start(), start)
+    more = {**waits, "waitSecondsForService": "1"}
+    setups = (waits, waits, more, {"supportActingMaster": "true"})
+    bodies = (lacking, met, met, met)
+    results = [
+        running.run(loaded(body, own_server=True, setup=setup))
+        for body, setup in zip(bodies, setups, strict=True)
+    ]
+    running.close()
+    assert [one.verdict for one in results] == [Verdict.UNSUPPORTED] * 3 + [Verdict.PASS]
+    assert {one.reason for one in results[:3]} == {"no such thing"}
+    assert len(starts) == 2
+
+
 def test_where_no_second_server_can_be_started_the_case_is_not_measured() -> None:
     def refuse(_: object) -> Any:
         raise Unsupported("the server is not ours to start")
