@@ -271,7 +271,7 @@ def _status(plan: Plan, campaign: Campaign, ending: Ending, outcomes: Counter[st
         return (
             FAILED,
             "FAILURES",
-            f"{plural(outcomes['fail'] + outcomes['died'], 'run')}: rmq-harness mine {plan.root}",
+            f"{plural(outcomes['fail'] + outcomes['died'], 'run')} failed: rmq-harness mine {plan.root}",
         )
     if outcomes["error"]:
         return HARNESS_FAILED, "ERRORS OF THE HARNESS", f"{outcomes['error']} runs; their rows say which"

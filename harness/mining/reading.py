@@ -26,7 +26,9 @@ from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_schema
 Kind = Literal["truncated", "foreign", "newer", "unreadable", "empty"]
 
 _MAGIC = b"PAR1"
-_NONE = "expected files of a campaign; there is none"
+_EXPECTED = "expected the runs of a campaign, as its --out has them"
+_NONE = f"{_EXPECTED}; this directory has no Parquet file"
+_NOWHERE = f"{_EXPECTED}; there is no such directory"
 _RETRIES = ("ignoreCorruptFiles", "true")
 
 
@@ -63,10 +65,9 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
         urls = [re.sub("^file:///", "file:/", url) for url in listed.inputFiles()]
         files = sorted((unquote(url), url) for url in urls if url.endswith(".parquet"))
     except AnalysisException as problem:
-        why = (
-            "there is no such directory" if "PATH_NOT_FOUND" in str(problem) else str(problem).splitlines()[0]
-        )
-        return Records(None, (Trouble(folder, "empty", f"expected the runs of a campaign: {why}"),))
+        first = str(problem).splitlines()[0]
+        why = _NOWHERE if "PATH_NOT_FOUND" in str(problem) else f"{_EXPECTED}: {first}"
+        return Records(None, (Trouble(folder, "empty", why),))
     seen = _look(spark, folder, deep=False) if files else {}
     whole = _look(spark, folder, deep=True) if files and deep else seen
     closed = _closed(spark, [path for path, url in files if url not in seen])
@@ -79,7 +80,7 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
     bad = {trouble.path for trouble in troubles}
     good = [path for path, _ in files if _plain(path) not in bad]
     if not good:
-        message = "no file in it holds runs" if files else _NONE
+        message = "none of its files can be mined" if files else _NONE
         return Records(None, (*troubles, Trouble(folder, "empty", message)))
     reader = spark.read.schema(spark_schema()).option("basePath", folder)
     return Records(reader.parquet(*(map(_escaped, good) if bad else [folder])), tuple(troubles))
@@ -97,8 +98,7 @@ def nothing_in(root: str) -> Trouble | None:
     folder = Path(root) / RUNS
     if "://" in root or next(folder.rglob("*.parquet"), None) is not None:
         return None
-    why = _NONE if folder.is_dir() else "expected the runs of a campaign: there is no such directory"
-    return Trouble(str(folder), "empty", why)
+    return Trouble(str(folder), "empty", _NONE if folder.is_dir() else _NOWHERE)
 
 
 def _look(spark: SparkSession, folder: str, *, deep: bool) -> dict[str, _Seen]:

@@ -11,6 +11,8 @@ from harness.mining.page.grids import PROFILE, TARGET, Column, Tables, grid
 from harness.report.text import plural
 
 _MANY = 60
+_ENOUGH = 30
+"""Answers of a target that make its times comparable."""
 
 
 def _first_difference(row: Row) -> str:
@@ -143,11 +145,13 @@ def latency(tables: Tables) -> dict[str, Any]:
     for row in tables["latency"]:
         answers[row["target"]] += row["steps"]
     chosen = sorted(answers, key=lambda target: ("mutant=" in target, -answers[target], target))[:3]
-    drift, effects = tables["drift"], tables["latency_effect"]
+    drift = tables["drift"]
+    effects = [row for row in tables["latency_effect"] if min(row["steps_a"], row["steps_b"]) >= _ENOUGH]
     pairs = plural(len(drift), "pair")
     return {
         "answers": answers.total(),
         "targets": len(answers),
+        "least": _ENOUGH,
         "plot": plots.latency(tables["latency_over_run"]),
         "grid": grid(
             "latency",
@@ -160,7 +164,7 @@ def latency(tables: Tables) -> dict[str, Any]:
             "drift",
             [row for row in drift if row["drifts"]],
             _DRIFT,
-            f"None of {pairs} of step and target: every interval contains 0."
+            f"None of {pairs} of step and target does: every interval contains 0."
             if drift
             else "No run is long enough to tell.",
             10,
@@ -171,7 +175,7 @@ def latency(tables: Tables) -> dict[str, Any]:
             _EFFECTS,
             "All differences between targets are negligible (A12 from 44 to 56 %)."
             if effects
-            else "There is only one target.",
+            else f"No step was answered {_ENOUGH} times by both of two targets.",
             10,
         ),
     }
@@ -185,12 +189,7 @@ def flaky(tables: Tables) -> dict[str, Any]:
     return {
         "runs": runs,
         "flaky": sum(row["flaky_runs"] for row in rows),
-        "grid": grid(
-            "flakiness",
-            shown,
-            _FLAKY,
-            f"None of {plural(runs, 'run')} was flaky, and no seed was played twice.",
-        ),
+        "grid": grid("flakiness", shown, _FLAKY),
         "seeds": grid("flaky", tables["flaky"], _SEEDS, shown=10),
     }
 
@@ -198,10 +197,9 @@ def flaky(tables: Tables) -> dict[str, Any]:
 def divergences(tables: Tables) -> dict[str, Any]:
     """Where targets answer the same program differently."""
     rows = tables["divergences"]
-    empty = "No seed was played on two targets, or all that were ended alike."
     return {
         "reference": rows[0]["reference"] if rows else "",
-        "grid": grid("divergences", rows, _DIVERGENCES, empty, 20),
+        "grid": grid("divergences", rows, _DIVERGENCES, shown=20),
     }
 
 

@@ -20,6 +20,8 @@ _HUNTED = 60
 _ROW = 0.34
 _SERIES = len(LINES)
 _LABEL, _SHORT = 74, 26
+_FAR = 2.5
+"""How many times the states that were seen a line may stand above them."""
 _SCALE = (0.01, 0.1, 0.25, 0.5, 1.0)
 """Shares that the key of a grid shows."""
 
@@ -110,7 +112,7 @@ def campaigns(rows: Sequence[Row]) -> Drawn | None:
         axes.set_xlim(0, min(1.0, 1.08 * right) or 1.0)
 
     figure = draw("campaigns", "Share of failing runs by campaign", 0.6 + _ROW * len(shown), paint)
-    return Drawn(figure, _left_out(len(shown), len(order), "campaigns and targets"))
+    return Drawn(figure, _left_out(len(shown), len(order), "pairs of campaign and target"))
 
 
 def saturation(rows: Sequence[Row], states: Sequence[Row]) -> Drawn | None:
@@ -131,17 +133,15 @@ def saturation(rows: Sequence[Row], states: Sequence[Row]) -> Drawn | None:
             runs = [row["runs"] for row in series]
             above.plot(runs, [row["states"] for row in series], line, color=colour, label=_called(key))
             if len(shown) == 1 and bounds.get(key):
-                bound = bounds[key]
-                above.axhline(bound, color=COLOURS.soft, linestyle=":", linewidth=1)
-                note = f"at least {count(round(bound))} states are reachable (Chao2)"
-                above.annotate(note, (0, bound), (2, -10), textcoords="offset points", color=COLOURS.soft)
+                _bound(above, bounds[key], series[-1]["states"])
             expected = [(row["runs"], row["expected_new"]) for row in series if row["expected_new"]]
             actual = [(row["runs"], row["actual_new"]) for row in series if row["actual_new"]]
             below.plot(*_columns(expected), line, color=colour, label="expected")
             below.plot(*_columns(actual), mark, color=colour, markerfacecolor="none", label="found")
         above.set_ylabel("distinct states")
         above.set_ylim(bottom=0)
-        figure.legend(*above.get_legend_handles_labels(), loc="outside upper left", ncols=2, fontsize=8)
+        # One below the other: names of targets are long, and what is beside the figure is cut off.
+        figure.legend(*above.get_legend_handles_labels(), loc="outside upper left", fontsize=8)
         below.set_ylabel("new states per run (log)")
         below.set_xlabel("runs   (below: line is the estimate, marks are what the next runs found)")
         if any(row["expected_new"] or row["actual_new"] for key in shown for row in groups[key]):
@@ -269,7 +269,7 @@ def hunts(rows: Sequence[Row]) -> Drawn | None:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
     figure = draw("hunts", "Steps to the first failure of each mutant", 0.6 + _ROW * len(shown), paint)
-    return Drawn(figure, _left_out(len(shown), len(order), "mutants, those found soonest"))
+    return Drawn(figure, _left_out(len(shown), len(order), "mutants"))
 
 
 # --- what the figures share ---------------------------------------------------------------------------------
@@ -312,6 +312,17 @@ def _strength(part: float) -> float:
     return round(min(1.0, 0.06 + 0.94 * math.sqrt(part)), 3)
 
 
+def _bound(axes: Any, bound: float, seen: int) -> None:
+    """The least number of states: a line, unless it would press the curve flat."""
+    words = f"at least {count(round(bound))} states are reachable (Chao2)"
+    style = {"textcoords": "offset points", "color": COLOURS.soft, "fontsize": 8}
+    if bound > _FAR * seen:
+        axes.annotate(f"{words}, far above this figure", (0, 1), (4, -10), xycoords="axes fraction", **style)
+        return
+    axes.axhline(bound, color=COLOURS.soft, linestyle=":", linewidth=1)
+    axes.annotate(words, (0, bound), (4, -10), xycoords=("axes fraction", "data"), **style)
+
+
 def _columns(pairs: Iterable[tuple[float, float]]) -> tuple[list[float], list[float]]:
     both = list(pairs)
     return [x for x, _ in both], [y for _, y in both]
@@ -328,7 +339,7 @@ def _target(uri: str) -> str:
 
 
 def _called(key: tuple[Any, ...]) -> str:
-    return _cut(f"{key[0]} · {key[2]} · {first_word(key[4])}")
+    return _cut(f"{_target(key[0])} · {key[2]} · {first_word(key[4])}")
 
 
 def _cut(text: str, most: int = _LABEL) -> str:
@@ -337,8 +348,6 @@ def _cut(text: str, most: int = _LABEL) -> str:
 
 
 def _left_out(shown: int, every: int, noun: str) -> str:
-    return (
-        f"{every - shown:,} of {every:,} {noun} are not drawn; the table has them all."
-        if shown < every
-        else ""
-    )
+    left = every - shown
+    verb = "is" if left == 1 else "are"
+    return f"{left:,} of {every:,} {noun} {verb} not drawn; the table has them all." if left > 0 else ""

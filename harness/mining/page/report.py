@@ -78,8 +78,11 @@ def render(tables: Tables, statements: Mapping[str, Statement], about: About) ->
     for row in populations:
         runs_of[row["target"]] += row["runs"]
         failed_of[row["target"]] += row["failed"]
+    silent = sections.silent(tables, about.against)
     return filled(
         "mining/page/templates/mine.html.j2",
+        empty=[*silent, *(() if silent else ("nothing",))],
+        said=list(silent.values()),
         about=about,
         headline=words,
         tone=tone,
@@ -108,7 +111,7 @@ def render(tables: Tables, statements: Mapping[str, Statement], about: About) ->
         percent=percent,
         rule_of_three=rule_of_three,
         rates=sections.rates(tables),
-        changes=sections.changes(tables, about.against),
+        changes=sections.changes(tables),
         reasons=sections.reasons(tables),
         unreached=sections.unreached(tables),
         states=measures.states(tables),

@@ -9,6 +9,7 @@ from harness.mining.page import plots
 from harness.mining.page.amounts import Row, count, interval, percent, share
 from harness.mining.page.grids import PROFILE, STATEMENT, TARGET, Column, Tables, grid
 from harness.mining.stats.proportions import rule_of_three
+from harness.report.text import plural
 
 _FAILED: Column = ("Failed", lambda row: share(row["failed"], row["runs"]), "number")
 _SIGNS = {"worse": "▲", "better": "▼"}
@@ -35,7 +36,7 @@ _REASONS: list[Column] = [
     TARGET,
     ("In failing runs", lambda row: share(row["held_failing_with"], row["held_failing"]), "number"),
     ("In passing runs", lambda row: share(row["held_passing_with"], row["held_passing"]), "number"),
-    ("G²", lambda row: f"{row['held_g2']:.1f}", "number"),
+    ("G²", lambda row: f"{row['held_g2']:.1f}".replace("-", "−"), "number"),
     ("Confirmed", lambda row: "yes" if row["confirmed"] else "no", ""),
 ]
 _GOALS: list[Column] = [
@@ -51,10 +52,45 @@ _ALIKE: list[Column] = [
 ]
 
 
+def silent(tables: Tables, against: str | None) -> dict[str, tuple[str, str]]:
+    """The sections that would show nothing, by name: what each is called, and why it would."""
+    runs = sum(row["runs"] for row in tables["populations"])
+    flaky = any(row["flaky_runs"] or row["repeated"] for row in tables["flakiness"])
+    compared = (
+        "No earlier campaign was given (--against DIR)."
+        if against is None
+        else f"{against} has no run of the same target and profile."
+    )
+    found = {
+        "findings": (tables["findings"], "Findings", "Nothing failed."),
+        "changes": (tables["regressions"], "Changes since an earlier campaign", compared),
+        "reasons": (
+            tables["contrasts"],
+            "What precedes failures",
+            "No pattern stood out from passing runs."
+            if tables["findings"]
+            else "Nothing failed, so nothing precedes a failure.",
+        ),
+        "flaky": (
+            flaky,
+            "Flaky runs",
+            f"None of {plural(runs, 'run')} was flaky, and no seed was played twice.",
+        ),
+        "divergences": (
+            tables["divergences"],
+            "Where targets differ",
+            "No seed was played on two targets, or all that were ended alike.",
+        ),
+        "mutants": (tables["mutants"], "Time to find mutants", "No mutant was among the targets."),
+    }
+    return {name: (title, why) for name, (rows, title, why) in found.items() if not rows}
+
+
 def rates(tables: Tables) -> dict[str, Any]:
     """How often statements fail."""
     rows = tables["rates"]
-    failed = [row for row in rows if row["failed"]]
+    # One failure of one run is a rate of 100 % that says little: the sure ones first.
+    failed = sorted((row for row in rows if row["failed"]), key=lambda row: -float(row["low"]))
     clean = [row["runs"] for row in rows if not row["failed"] and row["runs"]]
     return {
         "all": len(rows),
@@ -64,37 +100,31 @@ def rates(tables: Tables) -> dict[str, Any]:
         "most": max(clean, default=0),
         # `fuzz` records failures only: a share of those means nothing.
         "fuzzed": sum(row["runs"] for row in tables["populations"] if row["source"] == "fuzz"),
-        "plot": plots.rates(rows),
+        "plot": plots.rates(failed),
+        "targets": plots.campaigns(tables["outcomes"]),
         "grid": grid("rates", failed, _RATES, "No statement failed in any run."),
     }
 
 
-def changes(tables: Tables, against: str | None) -> dict[str, Any]:
+def changes(tables: Tables) -> dict[str, Any]:
     """What got worse or better since an earlier campaign."""
     rows = tables["regressions"]
-    empty = (
-        "No earlier campaign was given (--against DIR)."
-        if against is None
-        else "Nothing to compare: the two campaigns have no target and profile in common."
-    )
     return {
         "all": len(rows),
         "worse": [row for row in rows if row["verdict"] == "worse"],
         "better": sum(row["verdict"] == "better" for row in rows),
         "plot": plots.changes(rows),
-        "grid": grid("regressions", rows, _CHANGES, empty),
-        "campaigns": plots.campaigns(tables["outcomes"]),
+        "grid": grid("regressions", rows, _CHANGES),
     }
 
 
 def reasons(tables: Tables) -> dict[str, Any]:
     """What precedes failures."""
     rows = sorted(tables["contrasts"], key=lambda row: not row["confirmed"])
-    empty = "Nothing failed, or no pattern stood out from passing runs."
     return {
         "all": len(rows),
         "confirmed": sum(row["confirmed"] for row in rows),
-        "grid": grid("contrasts", rows, _REASONS, empty),
+        "grid": grid("contrasts", rows, _REASONS),
     }
 
 
@@ -125,7 +155,9 @@ def unreached(tables: Tables) -> dict[str, Any]:
             "undistinguished",
             tables["undistinguished"],
             _ALIKE,
-            "Nothing: there is only one target, or every statement distinguished some two of them.",
+            "There is only one target."
+            if len({row["target"] for row in tables["populations"]}) < 2
+            else "Nothing: every statement distinguished some two targets.",
             10,
         ),
     }

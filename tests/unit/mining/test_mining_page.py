@@ -139,8 +139,8 @@ def test_every_figure_is_there_and_read_aloud() -> None:
     drawings = [attrs for tag, attrs in parsed.elements if tag == "svg"]
     assert [attrs["aria-label"] for attrs in drawings] == [
         "Failure rates with 95 % intervals",
-        "Failure rates before and after",
         "Share of failing runs by campaign",
+        "Failure rates before and after",
         "Distinct states by number of runs",
         "Transitions between steps",
         "Latency over a run, faults shaded",
@@ -172,13 +172,82 @@ def test_what_does_not_fit_is_reported() -> None:
     assert drawn.note == "16 of 40 rows with failures are not drawn; the table has them all."
 
 
+def test_one_that_does_not_fit_is_reported_as_one() -> None:
+    row = samples.failing()["mutants"][0]
+    drawn = plots.hunts([{**row, "mutant": f"m-{n}"} for n in range(61)])
+    assert drawn is not None
+    assert drawn.note == "1 of 61 mutants is not drawn; the table has them all."
+
+
+def test_a_sure_failure_stands_before_a_single_run_that_failed() -> None:
+    tables = samples.failing()
+    seen = {**tables["rates"][0], "statement": "ns.a.seen-often", "runs": 100, "failed": 60, "rate": 0.6}
+    once = {**seen, "statement": "ns.a.seen-once", "runs": 1, "failed": 1, "rate": 1.0}
+    tables["rates"] = [{**once, "low": 0.21, "high": 1.0}, {**seen, "low": 0.5, "high": 0.69}]
+    said = text_of(render(tables, STATEMENTS, ABOUT))
+    assert said.index("ns.a.seen-often 60 of 100") < said.index("ns.a.seen-once 1 of 1")
+
+
+def test_three_runs_without_a_failure_bound_nothing() -> None:
+    tables = samples.passing()
+    tables["rates"][0] |= {"runs": 2}
+    said = text_of(render(tables, STATEMENTS, ABOUT))
+    assert "Some were judged in three runs or fewer, which bounds nothing." in said
+    assert "below 100 %" not in said
+    assert "which bounds nothing" not in text_of(page_of(samples.passing))
+
+
+@pytest.mark.parametrize(("bound", "drawn"), [(25_000, True), (900_000, False)])
+def test_a_bound_far_above_the_states_does_not_press_the_curve_flat(bound: int, drawn: bool) -> None:
+    rows = [row for row in samples.failing()["saturation"] if row["target"] == samples.REFERENCE]
+    (state,) = samples.failing()["states"]
+    figure = plots.saturation(rows, [{**state, "chao2": float(bound)}])
+    assert figure is not None
+    assert f"at least {bound:,} states are reachable (Chao2)" in figure.figure
+    assert ("far above this figure" not in figure.figure) == drawn
+    ticks = [int(one.replace(",", "")) for one in re.findall(r">([\d,]+)<", figure.figure)]
+    assert max(ticks) < 50_000
+
+
+def test_all_populations_of_a_figure_are_named_in_full() -> None:
+    rows = samples.failing()["saturation"][:20]
+    uris = [f"builtin:5.3?mutant=a-mutant-with-a-rather-long-name-{n}" for n in range(4)]
+    figure = plots.saturation([{**row, "target": one, "mutant": one} for one in uris for row in rows], [])
+    assert figure is not None
+    left = re.findall(r' x="([\d.]+)"[^>]*>mutant a-mutant-with', figure.figure)
+    assert len(left) == 4
+    assert len(set(left)) == 1, "one below the other, so that none is cut off at the side"
+
+
+def test_times_of_a_few_answers_are_not_compared() -> None:
+    tables = samples.failing()
+    row = {**tables["latency_effect"][0], "rule": "seldom", "steps_a": 5, "steps_b": 3}
+    tables["latency_effect"] = [row]
+    said = text_of(render(tables, STATEMENTS, ABOUT))
+    assert "No step was answered 30 times by both of two targets." in said
+    assert "seldom" not in said
+
+
 def test_where_nothing_failed_it_says_so_with_its_bound() -> None:
     page = page_of(samples.passing)
     said = text_of(page)
     assert headline(samples.passing()) == ("Nothing failed", "pass")
-    assert "Never in 4,000 runs: the true rate is below 0.075 %" in said
+    assert "Never in 4,000 runs: with 95 % confidence the true rate is below 0.075 %" in said
     assert "No statement failed in any run." in said
-    assert "Time to find mutants" not in said
+
+
+def test_a_section_with_nothing_to_show_is_one_line() -> None:
+    page = page_of(samples.passing)
+    ids = set(Page(page).attributes("id"))
+    silent = {"findings", "changes", "reasons", "divergences", "mutants"}
+    assert not silent & ids
+    assert {"rates", "unreached", "states", "followers", "latency", "flaky", "nothing"} <= ids
+    said = text_of(page, "dd")
+    assert "Nothing failed, so nothing precedes a failure." in said
+    assert "out/before has no run of the same target and profile." in said
+    assert "Nothing, in 0" not in text_of(page)
+    whole = page_of(samples.failing)
+    assert silent <= set(Page(whole).attributes("id")) and "nothing" not in Page(whole).attributes("id")
 
 
 def test_a_run_without_a_verdict_is_not_green() -> None:
