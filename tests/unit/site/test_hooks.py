@@ -88,3 +88,17 @@ def test_words_for_a_section_that_is_gone_are_an_error(section: str) -> None:
     ]
     with pytest.raises(Exception, match="the site has no"):
         search.completed(index, {"last": {}, "words": {section: "word"}})
+
+
+def test_comments_stand_above_commands_that_are_long() -> None:
+    arranged = loaded("commands").on_page_markdown
+    short, long = "```sh\na  # b\n```", f"```sh\n{'c' * 80}   # d\ne   # f\n```"
+    assert arranged(short, None, None, None) == short
+    assert arranged(long, None, None, None) == f"```sh\n# d\n{'c' * 80}\n# f\ne\n```"
+    assert arranged(long.replace("sh", "text"), None, None, None) == long.replace("sh", "text")
+
+
+def test_an_option_is_not_torn() -> None:
+    block = '<div class="language-sh highlight"><pre>a<i> </i>--out b-c</pre></div>'
+    whole = loaded("commands").on_page_content(block, None, None, None)
+    assert '</i><span class="option">--out</span> b-c' in whole
