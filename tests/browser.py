@@ -68,18 +68,23 @@ addEventListener("load", () => {
 """
 
 
+def dom(page: Path, folder: Path) -> str:
+    """What a page has become when it is loaded. ``folder`` is for the browser's files."""
+    assert _CHROMIUM is not None
+    plain = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
+    options = (*plain, f"--user-data-dir={folder / 'profile'}")
+    command = [_CHROMIUM, *options, "--dump-dom", page.as_uri()]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=_SECONDS).stdout
+
+
 def measured(pages: Mapping[str, str], folder: Path) -> dict[str, Measured]:
     """All pages, at the width of a phone, in one start of the browser. ``folder`` is for its files."""
-    assert _CHROMIUM is not None
     frames = "".join(_FRAME.format(width=PHONE, page=html.escape(str(page))) for page in pages.values())
     whole = f'<!DOCTYPE html><title>x</title><pre id="said"></pre>{frames}<script>{_MEASURE}</script>'
     path = folder / "pages.html"
     path.write_text(whole, encoding="utf-8")
-    plain = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage")
-    options = (*plain, f"--user-data-dir={folder / 'profile'}")
-    command = [_CHROMIUM, *options, "--dump-dom", path.as_uri()]
-    ended = subprocess.run(command, check=False, capture_output=True, text=True, timeout=_SECONDS)
-    said = re.search(r'<pre id="said">(.*?)</pre>', ended.stdout, re.DOTALL)
-    assert said is not None, ended.stderr
+    ended = dom(path, folder)
+    said = re.search(r'<pre id="said">(.*?)</pre>', ended, re.DOTALL)
+    assert said is not None, ended
     found = msgspec.convert(json.loads(html.unescape(said[1])), list[Measured])
     return dict(zip(pages, found, strict=True))

@@ -20,6 +20,8 @@ _LONG_NAME = re.compile(r"(?<=[A-Z0-9])_(?=[A-Z0-9])")
 _CODE_OR_TEXT = re.compile(r"<(pre|script|style)\b.*?</\1>|(?<=>)[^<>]+(?=<)", re.DOTALL)
 _WITHOUT_NEIGHBOURS = ("README.md", "docs/tutorial.md")
 """Pages that are alone in their part of the navigation."""
+_WIDE = ("docs/compatibility.md",)
+"""Pages whose tables need the whole width; they link to their sections themselves."""
 _PROTOCOL = "specs/rendered"
 _FIRST = ("frame", "messages", "broker-requests", "bodies", "settings", "differences")
 _ELSEWHERE = ("README", "concepts", "algorithms", "broker-algorithms", "scenes")
@@ -50,6 +52,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """
     if page.file.src_uri in _WITHOUT_NEIGHBOURS:
         page.meta["hide"] = ["navigation"]
+    if page.file.src_uri in _WIDE:
+        page.meta["hide"] = ["navigation", "toc"]
     here = PurePosixPath(page.file.src_uri).parent
 
     def linked(found: re.Match[str]) -> str:

@@ -315,16 +315,29 @@ def merged(found: Matrix) -> Matrix:
         first, last = some[0][1].name, some[-1][1].name
         names.append(first if len(some) == 1 else f"{first} – {last}")
 
-    def pick(items: Sequence[Cell]) -> tuple[Cell, ...]:
-        return tuple(items[number] for number in kept)
-
     columns = [
         msgspec.structs.replace(found.columns[number], name=name)
         for number, name in zip(kept, names, strict=True)
     ]
+    return msgspec.structs.replace(_picked(found, kept), columns=tuple(columns))
+
+
+def newest_first(found: Matrix) -> Matrix:
+    """The same with the newest release in the first column; other servers stay behind all releases."""
+    releases = [number for number, one in enumerate(found.columns) if one.release]
+    others = [number for number, one in enumerate(found.columns) if not one.release]
+    return _picked(found, [*reversed(releases), *others])
+
+
+def _picked(found: Matrix, kept: Sequence[int]) -> Matrix:
+    """The same with these columns, in this order."""
+
+    def pick(items: Sequence[Cell]) -> tuple[Cell, ...]:
+        return tuple(items[number] for number in kept)
+
     return msgspec.structs.replace(
         found,
-        columns=tuple(columns),
+        columns=pick(found.columns),
         rows=tuple(
             msgspec.structs.replace(row, states=pick(row.states), failures=pick(row.failures))
             for row in found.rows

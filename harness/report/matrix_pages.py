@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from harness.report.matrix import NOT_RUN, Change, Column, Matrix, Row, Tally, merged
+from harness.report.matrix import NOT_RUN, Change, Column, Matrix, Row, Tally, merged, newest_first
 from harness.report.results import ROLE_NAMES, Verdict
 from harness.report.templating import filled, filled_markdown
 from harness.report.text import SIGNS, VERDICT_HELP, cut, verdict_words, visible
@@ -67,8 +67,9 @@ def render_markdown(found: Matrix, command: Sequence[str] = ()) -> str:
     return filled_markdown(
         "report/templates/matrix.md.j2",
         **_shared(found, command),
-        matrix=merged(found),
+        matrix=newest_first(merged(found)),
         every=found.columns,
+        differing={row.statement.chapter for row in found.differing},
         mark=lambda state: _MARKS[state],
     )
 

@@ -18,10 +18,13 @@ def one_line(text: str) -> str:
 def plain(text: str) -> str:
     """Text in which Markdown sees no markup but the code spans that authors wrote."""
     pieces = re.split(r"(`[^`]*`)", one_line(text))
-    return "".join(
-        piece if piece.startswith("`") else re.sub(r"([\\*<>|\[\]]|(?<!\w)_|_(?!\w))", r"\\\1", piece)
-        for piece in pieces
-    )
+    return "".join(piece if piece.startswith("`") else _escaped(piece) for piece in pieces)
+
+
+def _escaped(text: str) -> str:
+    """Some readers of Markdown show the backslash before ``<``; all of them know the names of HTML."""
+    marked = re.sub(r"([\\*|\[\]]|_(?![^\W_])|(?<![^\W_])_)", r"\\\1", text)
+    return marked.replace("<", "&lt;").replace(">", "&gt;")
 
 
 def in_table(text: str) -> str:

@@ -58,7 +58,7 @@ async def create_group(cluster: Cluster, group: str, retries: int) -> None:
     for broker in masters(cluster):
         v5 = broker.endpoint.broker.profile.v5
         made = SubscriptionGroup(group_name=group, retry_max_times=retries).of_line(v5)
-        await ask(broker, Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, body=made.encode()))
+        await ask(broker, Command(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=made.encode()))
 
 
 async def delete_topic(cluster: Cluster, topic: str) -> None:
@@ -73,7 +73,7 @@ async def delete_group(cluster: Cluster, group: str) -> None:
     """Delete a group everywhere, with its offsets, retries and dead letters. Raises RocketMQError."""
     ext: dict[str, str | None] = {"groupName": group, "cleanOffset": "true", "removeOffset": "true"}
     for broker in masters(cluster):
-        await ask(broker, Command(RequestCode.DELETE_SUBSCRIPTION_GROUP, ext=dict(ext)))
+        await ask(broker, Command(RequestCode.DELETE_SUBSCRIPTIONGROUP, ext=dict(ext)))
     for topic in (TopicName.RETRY_PREFIX + group, TopicName.DLQ_PREFIX + group):
         await delete_topic(cluster, topic)
 

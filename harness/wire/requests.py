@@ -204,10 +204,10 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_BROKER_CLUSTER_INFO: RequestForm(
         role="nameserver", read_only=True, response_body="ClusterInfo"
     ),
-    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP: RequestForm(
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP: RequestForm(
         role="broker", request_body="SubscriptionGroupConfig"
     ),
-    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG: RequestForm(
         role="broker",
         read_only=True,
         fields=("groupSeq", "maxGroupNum", "dataVersion"),
@@ -226,7 +226,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: RequestForm(
         role="nameserver", read_only=True, response_body="TopicList"
     ),
-    RequestCode.DELETE_SUBSCRIPTION_GROUP: RequestForm(role="broker", fields=("groupName", "cleanOffset")),
+    RequestCode.DELETE_SUBSCRIPTIONGROUP: RequestForm(role="broker", fields=("groupName", "cleanOffset")),
     RequestCode.GET_CONSUME_STATS: RequestForm(
         role="broker", read_only=True, fields=("consumerGroup", "topic"), response_body="ConsumeStats"
     ),
@@ -371,7 +371,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.GET_TOPIC_CONFIG: RequestForm(
         role="broker", read_only=True, fields=("topic",), response_body="TopicConfigAndQueueMapping"
     ),
-    RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG: RequestForm(
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG: RequestForm(
         role="broker", read_only=True, fields=("group",), response_body="SubscriptionGroupConfig"
     ),
     RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN: RequestForm(
@@ -550,7 +550,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         fields=("consumerGroup", "topic", "queueId", "maxMsgNums"),
         response_body="messages",
     ),
-    RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME: RequestForm(
+    RequestCode.CHANGE_MESSAGE_INVISIBLETIME: RequestForm(
         role="broker",
         fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "invisibleTime", "suspend"),
     ),

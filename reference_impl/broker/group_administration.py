@@ -39,7 +39,7 @@ class GroupAdministration(Part):
 
     # -- the table -------------------------------------------------------------------------------------------
 
-    @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP)
+    @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP)
     def update(self, command: Command, connection: int, now: int) -> Reply:
         """The name of a group is looked at by 5.5 alone."""
         if self.refuses_as_slave():
@@ -83,7 +83,7 @@ class GroupAdministration(Part):
         told = {"group": group, "readable": not is_forbidden, "topic": topic}
         return Reply(ResponseCode.SUCCESS, remark="", body=document(_known(told)))
 
-    @answers(RequestCode.DELETE_SUBSCRIPTION_GROUP)
+    @answers(RequestCode.DELETE_SUBSCRIPTIONGROUP)
     def delete(self, command: Command, connection: int, now: int) -> Reply:
         """The deletion of an unknown group succeeds."""
         if self.refuses_as_slave():
@@ -99,7 +99,7 @@ class GroupAdministration(Part):
         """Whether nothing can be changed, because this is a slave: 5.x changes it all the same."""
         return self.config.is_slave and not self.profile.v5
 
-    @answers(RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
+    @answers(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
     def all_groups(self, command: Command, connection: int, now: int) -> Reply:
         """The whole table, for slaves and tools; of 5.5, also a part of it."""
         groups, pages = self.broker.groups, self.broker.pages
@@ -117,7 +117,7 @@ class GroupAdministration(Part):
         ext = pages.total_of(groups.table, GROUPS) or None
         return Reply(ResponseCode.SUCCESS, ext=ext, body=told.encode())
 
-    @answers(RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, v5=True)
+    @answers(RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, v5=True)
     def one_group(self, command: Command, connection: int, now: int) -> Reply:
         """To ask for a group makes it, where groups come into being by themselves."""
         name = required.text(command.ext or {}, "group")

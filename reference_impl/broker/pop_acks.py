@@ -124,7 +124,7 @@ class PopAcks(Part):
 
     # -- hiding ----------------------------------------------------------------------------------------------
 
-    @answers(RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, v5=True)
+    @answers(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, v5=True)
     def hide(self, command: Command, connection: int, now: int) -> Reply:
         ext: Ext = command.ext or {}
         topic, queue_id, offset = self.message(ext)

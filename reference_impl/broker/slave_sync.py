@@ -55,7 +55,7 @@ class SlaveSync(Part):
         self._ask(fast, RequestCode.GET_ALL_TOPIC_CONFIG, self.take_topics)
         self._ask(self.master, RequestCode.GET_ALL_CONSUMER_OFFSET, self.take_offsets)
         self._ask(self.master, RequestCode.GET_ALL_DELAY_OFFSET, self.take_delays)
-        self._ask(self.master, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, self.take_groups)
+        self._ask(self.master, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, self.take_groups)
 
     def _ask(self, address: str, code: int, take: Callable[[bytes], None]) -> None:
         def answered(reply: Command | None, now: int) -> None:

@@ -338,7 +338,7 @@ def test_deletion_of_a_group_takes_resets_along(bk: BrokerSession) -> None:
     reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true"}
     bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, reset, about=group) >> Reply(SUCCESS)
     gone = {"groupName": group, "cleanOffset": "true"}
-    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, gone, about=group) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, gone, about=group) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 0)
     bk.create_group(group) >> Reply(SUCCESS)
     bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"hello"])

@@ -13,7 +13,7 @@ from harness.wire.messages import decode_messages
 
 from .reading import number
 
-_DONE: Final = frozenset({RequestCode.ACK_MESSAGE, RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME})
+_DONE: Final = frozenset({RequestCode.ACK_MESSAGE, RequestCode.CHANGE_MESSAGE_INVISIBLETIME})
 _POP_TIME, _QUEUE, _OFFSET = 1, 6, 7
 """Words of a handle (`ExtraInfoUtil#buildExtraInfo`)."""
 

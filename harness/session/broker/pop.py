@@ -152,7 +152,7 @@ class PopRequests(BrokerRequests):
     ) -> Exchange:
         """CHANGE_MESSAGE_INVISIBLETIME (200053). ``invisible``: protocol seconds from now on."""
         sent = {**_place(topic, group, handle), "invisibleTime": str(round(invisible * 1000)), **(ext or {})}
-        code = RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME
+        code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
         return Exchange(self.request(code, sent, b"", on, f"{handle}, {invisible:g} s", header))
 
     def notification(

@@ -133,10 +133,10 @@ class BrokerRequests(TermSession):
     def create_group(self, group: str, **members: object) -> Exchange:
         """UPDATE_AND_CREATE_SUBSCRIPTIONGROUP (200): SubscriptionGroupConfig by its members in JSON."""
         body = msgspec.json.encode({"groupName": group, **members})
-        code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+        code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
         return Exchange(self.request(code, None, body, None, group, {}))
 
-    groups = RequestMethod(JsonExchange, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
+    groups = RequestMethod(JsonExchange, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 
     clean_queues = RequestMethod(Exchange, RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE)
 

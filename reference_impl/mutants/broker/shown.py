@@ -16,7 +16,7 @@ _TABLES = (
 )
 _VERSIONED = (
     RequestCode.GET_ALL_TOPIC_CONFIG,
-    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
     RequestCode.GET_ALL_CONSUMER_OFFSET,
     RequestCode.GET_ALL_DELAY_OFFSET,
 )
@@ -77,7 +77,7 @@ lacks(
     "group-is-shown-without-policy",
     "groupRetryPolicy",
     "Code 352 shows no groupRetryPolicy.",
-    RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG,
+    RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG,
     profiles=V5,
 )
 lacks(
@@ -121,7 +121,7 @@ lacks(
     "groups-without-bits",
     "forbiddenTable",
     "Code 201 shows no forbiddenTable.",
-    RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
     profiles=V5,
 )
 

@@ -250,14 +250,14 @@ enums:
     104: unregister_broker
     105: get_routeinfo_by_topic
     106: get_broker_cluster_info
-    200: update_and_create_subscription_group
-    201: get_all_subscription_group_config
+    200: update_and_create_subscriptiongroup
+    201: get_all_subscriptiongroup_config
     202: get_topic_stats_info
     203: get_consumer_connection_list
     204: get_producer_connection_list
     205: wipe_write_perm_of_broker
     206: get_all_topic_list_from_nameserver
-    207: delete_subscription_group
+    207: delete_subscriptiongroup
     208: get_consume_stats
     215: delete_topic_in_broker
     216: delete_topic_in_namesrv
@@ -300,7 +300,7 @@ enums:
     343: query_topics_by_consumer
     345: query_subscription_by_consumer
     351: get_topic_config
-    352: get_subscription_group_config
+    352: get_subscriptiongroup_config
     353: update_and_get_group_forbidden
     354: check_rocksdb_cq_write_progress
     355: export_rocksdb_config_to_json
@@ -347,7 +347,7 @@ enums:
     200050: pop_message
     200051: ack_message
     200052: peek_message
-    200053: change_message_invisible_time
+    200053: change_message_invisibletime
     200054: notification
     200055: polling_info
     200056: pop_rollback

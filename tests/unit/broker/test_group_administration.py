@@ -41,32 +41,32 @@ def beat(one, *, consumer=None, producer=None, connection=1, subscribed="T", **m
 def test_a_group_is_made_and_deleted(asked, profile):
     one = asked(profile)
     body = b'{"groupName":"G","retryQueueNums":2,"retryMaxTimes":3}'
-    assert one.ask(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, body=body).code == 0
-    told = SubscriptionGroupTable.decode(one.ask(RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG).body)
+    assert one.ask(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body).code == 0
+    told = SubscriptionGroupTable.decode(one.ask(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG).body)
     group = told.subscription_group_table["G"]
     assert (group.retry_queue_nums, group.retry_max_times, group.consume_enable) == (2, 3, True)
     assert (group.consume_timeout_minute is None) == (profile == "4.9")
     assert (told.forbidden_table is None) == (profile == "4.9")
     one.broker.offsets.commit("G", "T", 0, 1, one.now)
-    one.ask(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": "G"})
+    one.ask(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": "G"})
     assert "G" not in one.broker.groups.table
     assert one.broker.offsets.offset_of("G", "T", 0) == 1
     clean = "removeOffset" if profile == "4.9" else "cleanOffset"
-    assert one.ask(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": "G", clean: "true"}).code == 0
+    assert one.ask(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": "G", clean: "true"}).code == 0
     assert one.broker.offsets.offset_of("G", "T", 0) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"{}"])
 def test_an_illegal_group_is_refused(asked, profile, body):
     one = asked(profile)
-    assert one.ask(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, body=body).code == 1
-    assert one.ask(RequestCode.DELETE_SUBSCRIPTION_GROUP).code == 1
+    assert one.ask(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=body).code == 1
+    assert one.ask(RequestCode.DELETE_SUBSCRIPTIONGROUP).code == 1
 
 
 def test_only_49_refuses_to_change_groups_of_a_slave(asked, profile):
     one = asked(profile, brokerRole="SLAVE", brokerId=1)
-    update = one.ask(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, body=b'{"groupName":"G"}')
-    delete = one.ask(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": "G"})
+    update = one.ask(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, body=b'{"groupName":"G"}')
+    delete = one.ask(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": "G"})
     assert {update.code, delete.code} == {1 if profile == "4.9" else 0}
 
 
@@ -137,7 +137,7 @@ def test_53_shows_what_groups_consume(asked, profile):
         for code in (
             RequestCode.QUERY_TOPICS_BY_CONSUMER,
             RequestCode.QUERY_SUBSCRIPTION_BY_CONSUMER,
-            RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG,
+            RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG,
         )
     }
     assert codes == {3 if profile == "4.9" else 0}

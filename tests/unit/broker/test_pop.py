@@ -52,7 +52,7 @@ def ack(one, extra, offset=0, topic="T", queue=0):
 
 def hide(one, extra, invisible, offset=0):
     ext = {"consumerGroup": "G", "topic": "T", "queueId": 0, "offset": offset, "extraInfo": extra}
-    return one.ask(RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, ext | {"invisibleTime": invisible})
+    return one.ask(RequestCode.CHANGE_MESSAGE_INVISIBLETIME, ext | {"invisibleTime": invisible})
 
 
 def notify(one, **changes):

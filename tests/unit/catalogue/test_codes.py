@@ -34,3 +34,10 @@ def test_no_code_is_excused_that_the_catalogue_has() -> None:
 def test_the_reference_serves_what_brokers_serve() -> None:
     wanted = {one.code for one in messages().of("broker") if not one.sent}
     assert wanted <= served()
+
+
+def test_requests_have_the_names_that_apache_gives_them() -> None:
+    names = request_codes().codes
+    shared = [one for one in messages().messages if one.code in names]
+    assert len(shared) > 100
+    assert [(one.code, one.name) for one in shared if one.name != names[one.code]] == []

@@ -10,7 +10,7 @@ import pytest
 from jsonschema_rs import validate
 
 from harness.catalogue import Fix, specs_directory
-from harness.report.matrix import Absent, Change, Column, Matrix, column, matrix, merged
+from harness.report.matrix import Absent, Change, Column, Matrix, column, matrix, merged, newest_first
 from harness.report.matrix_pages import as_object, render_html, render_json, render_markdown, told
 from harness.report.results import (
     CaseResult,
@@ -210,6 +210,13 @@ def test_neighbours_that_agree_share_a_column() -> None:
     assert len(found.totals) == len(found.chapters[0].tallies) == 3
 
 
+def test_the_newest_release_is_first_and_other_servers_last() -> None:
+    found = newest_first(whole())
+    assert [one.name for one in found.columns] == ["4.9.5", "4.9.4", "4.9.3", "mine"]
+    assert found.rows[0].states == ("pass", "fail", "fail", "fail")
+    assert found.totals == tuple(whole().totals[number] for number in (2, 1, 0, 3))
+
+
 def test_alike_lists_what_holds_nowhere() -> None:
     assert [row.statement.id for row in whole().alike] == ["ns.kv.three", "ns.kv.four", "ns.kv.five"]
 
@@ -228,8 +235,10 @@ def test_markdown_has_one_cell_for_each_column_in_every_row() -> None:
     text = render_markdown(whole())
     tables = [line for line in text.splitlines() if line.startswith("|")]
     assert {line.count("|") for line in tables} == {5, 6}  # a table of verdicts, and those with a last column
-    assert "| `ns.kv.one` | ✘ | ✔ | ✘ | mended by 4.9.5 |" in text
+    assert "| `ns.kv.one` | ✔ | ✘ | ✘ | mended by 4.9.5 |" in text
     assert "- **mends** `ns.kv.one`" in text
+    assert "- ✘ failed: " in text
+    assert "| [kv](#kv) |" in text
     assert "- **4.9.6**: Apache never published this server to Maven Central" in text
     blocks = text.split("\n\n")
     assert any(block.startswith("| |") and "| **all** |" in block for block in blocks)

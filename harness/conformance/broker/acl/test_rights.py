@@ -97,7 +97,7 @@ def test_administration_needs_an_administrator(bk: BrokerSession) -> None:
     for account, judged in ((BOTH, REFUSED), (ADMIN, Reply(SUCCESS))):
         bk.sign_as(account)
         bk.delete_topic(topic) >> judged
-        bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}) >> judged
+        bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}) >> judged
 
 
 @case(kills=["administrators-need-rights"], setup=ON)

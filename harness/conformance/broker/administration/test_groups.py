@@ -27,7 +27,7 @@ def _topics(reply: Command) -> list[str]:
 
 def groups(bk: BrokerSession) -> Exchange:
     """GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201)."""
-    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG)
+    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 
 
 @case(kills=["groups-are-made-with-defaults"])
@@ -41,13 +41,13 @@ def test_group_is_created_as_requested(bk: BrokerSession) -> None:
 @case(kills=["empty-groups-are-made"])
 def test_group_without_body_is_refused(bk: BrokerSession) -> None:
     bk.create_group(bk.group()) >> Reply(SUCCESS)
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(ERROR)
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP) >> Reply(ERROR)
 
 
 @case(kills=["groups-without-body-are-refused"])
 def test_group_without_body_is_nothing(bk: BrokerSession) -> None:
     before = (groups(bk) >> Reply(SUCCESS)).value
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP) >> Reply(SUCCESS)
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP) >> Reply(SUCCESS)
     groups(bk) >> Reply(SUCCESS, before)
 
 
@@ -55,13 +55,13 @@ def test_group_without_body_is_nothing(bk: BrokerSession) -> None:
 def test_deleted_group_is_gone(bk: BrokerSession) -> None:
     group = bk.group()
     bk.create_group(group) >> Reply(SUCCESS)
-    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}) >> Reply(SUCCESS)
     groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
 
 
 def shown_group(bk: BrokerSession, group: str) -> Exchange:
-    """GET_SUBSCRIPTION_GROUP_CONFIG (352)."""
-    return asked(bk, RequestCode.GET_SUBSCRIPTION_GROUP_CONFIG, group=group)
+    """GET_SUBSCRIPTIONGROUP_CONFIG (352)."""
+    return asked(bk, RequestCode.GET_SUBSCRIPTIONGROUP_CONFIG, group=group)
 
 
 @case(kills=["newest-group-is-shown", "group-is-shown-without-policy", "groups-never-lose-a-flag"])
@@ -207,12 +207,12 @@ def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:
 
 def delete_group(bk: BrokerSession, group: str, **ext: str) -> Exchange:
     """DELETE_SUBSCRIPTIONGROUP (207)."""
-    return bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group, **ext}, about=group)
+    return bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group, **ext}, about=group)
 
 
 @case(kills=["groups-need-no-name"])
 def test_group_without_name_is_refused(bk: BrokerSession) -> None:
-    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP
     bk.call(code, None, b'{"retryMaxTimes":5}') >> Reply(ERROR)
     bk.create_group(bk.group(), retryMaxTimes=5) >> Reply(SUCCESS)
 
@@ -236,7 +236,7 @@ def test_illegal_name_of_a_group_is_refused(bk: BrokerSession) -> None:
         long: f"The specified group: {long}, is longer than group max length: 120",
     }
     blank = Reply(ResponseCode.INVALID_PARAMETER, remark=illegal[""])
-    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP, None, b'{"retryMaxTimes":5}') >> blank
+    bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, None, b'{"retryMaxTimes":5}') >> blank
     for group, remark in illegal.items():
         refused = Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
         bk.create_group(group) >> refused
@@ -250,7 +250,7 @@ def test_illegal_name_of_a_group_is_refused(bk: BrokerSession) -> None:
 def part(bk: BrokerSession, first: int, most: int, version: str = "") -> Exchange:
     """GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201) of a part: its groups, and those that lack a right."""
     said = {"groupSeq": str(first), "maxGroupNum": str(most), "dataVersion": version}
-    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, _names_of_groups, **said)
+    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, _names_of_groups, **said)
 
 
 def _names_of_groups(reply: Command) -> list[list[str]]:

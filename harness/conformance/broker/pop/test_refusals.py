@@ -115,7 +115,7 @@ def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     for code, more in (
         (RequestCode.ACK_MESSAGE, {}),
-        (RequestCode.CHANGE_MESSAGE_INVISIBLE_TIME, {"invisibleTime": "600000"}),
+        (RequestCode.CHANGE_MESSAGE_INVISIBLETIME, {"invisibleTime": "600000"}),
     ):
         whole = {**said, **more}
         for name in whole.keys() - {"consumerGroup"}:

@@ -206,7 +206,7 @@ def test_slave_asks_the_master_that_is_named(bk: BrokerSession) -> None:
     master.next(topics, since=told, within=90 + bk.jitter) >> Request(topics, flag=0)
     tell_master(bk, above=0)
     told = next_of_time(bk)
-    for code in (RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG):
+    for code in (RequestCode.GET_ALL_CONSUMER_OFFSET, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG):
         master.next(code, since=told, within=90 + bk.jitter) >> Request(code, flag=0)
 
 

@@ -263,7 +263,7 @@ def test_demoted_broker_changes_no_group(bk: BrokerSession) -> None:
     bk.create_group(group, retryMaxTimes=7) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
     bk.create_group(new, retryMaxTimes=7) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
-    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}, about=group) >> refused
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}, about=group) >> refused
     shown = Including({group: Including({"retryMaxTimes": 5}), new: ABSENT})
     bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
 
@@ -276,7 +276,7 @@ def test_slave_changes_topics_and_groups(bk: BrokerSession) -> None:
     shown = Including({group: Including({"retryMaxTimes": 5})})
     bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
     bk.delete_topic(topic) >> Reply(SUCCESS)
-    bk.call(RequestCode.DELETE_SUBSCRIPTION_GROUP, {"groupName": group}, about=group) >> Reply(SUCCESS)
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}, about=group) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including({topic: ABSENT})}))
     bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
 

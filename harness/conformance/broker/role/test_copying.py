@@ -241,11 +241,11 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     groups = {"dataVersion": version, "subscriptionGroupTable": {group: members}}
     table = {f"{topic}@{group}": {"0": 5, "3": 7}}
     offsets = {"dataVersion": version, "offsetTable": table}
-    master.answers(RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG, body=msgspec.json.encode(groups))
+    master.answers(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, body=msgspec.json.encode(groups))
     master.answers(RequestCode.GET_ALL_CONSUMER_OFFSET, body=msgspec.json.encode(offsets))
     bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
     told = next_of_time(bk)
-    code = RequestCode.GET_ALL_SUBSCRIPTION_GROUP_CONFIG
+    code = RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
     master.next(code, since=told, within=90 + bk.jitter) >> Request(code)
     taken = Including({"subscriptionGroupTable": Including({group: Including(members)})})
     bk.groups().json.eventually() >> Reply(SUCCESS, taken)

@@ -104,7 +104,7 @@ def everybody_is_an_administrator(original, self, code):
 
 @mutant(Access.is_for_administrators, "Every account may delete topics and groups.", V4)
 def deletions_need_no_administrator(original, self, code):
-    deletions = (RequestCode.DELETE_TOPIC_IN_BROKER, RequestCode.DELETE_SUBSCRIPTION_GROUP)
+    deletions = (RequestCode.DELETE_TOPIC_IN_BROKER, RequestCode.DELETE_SUBSCRIPTIONGROUP)
     return code not in deletions and original(self, code)
 
 

@@ -27,7 +27,7 @@ def groups_never_lose_a_flag(original, self, group, now):
 
 
 @answered(
-    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTION_GROUP,
+    RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP,
     "A request without a body to create a group succeeds.",
     BEFORE_55,
     if_refused=True,
@@ -41,7 +41,7 @@ def groups_without_body_are_refused(original, self, command, connection, now):
     return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
 
 
-@answered(RequestCode.DELETE_SUBSCRIPTION_GROUP, "Deleting a group succeeds without removing it.")
+@answered(RequestCode.DELETE_SUBSCRIPTIONGROUP, "Deleting a group succeeds without removing it.")
 def groups_are_not_deleted():
     return Reply(0)
 
