@@ -10,6 +10,7 @@ import yaml
 from test_catalogue_load import empty, problems, statement, write
 
 from harness.catalogue import Seen, VersionRange, catalogue, explanation, load
+from harness.conformance.matchers import show
 
 
 def quirk(**changes: Any) -> dict[str, Any]:
@@ -149,3 +150,27 @@ def test_the_shipped_quirks_cover_every_line_of_apache() -> None:
     for version in ("4.9.8", "5.3.3", "5.5.0"):
         observed = [one for one in apache.quirks_of(version) if version in one.observed]
         assert len(observed) >= 8, version
+
+
+@pytest.mark.parametrize("groups", [1, 100])
+def test_a_quirk_is_seen_however_many_groups_a_broker_has(groups: int) -> None:
+    """What a case shows of a long table is cut in the middle, the name of the next table with it."""
+    apache = catalogue().server("apache-broker")
+    assert apache is not None
+    tables = {
+        "dataVersion": {"counter": 45, "stateVersion": 0, "timestamp": 1795865350112},
+        "forbiddenTable": {f"G-{number}": {"T": 4} for number in range(groups)},
+        "subscriptionGroupTable": {f"G-{number}": {"groupName": f"G-{number}"} for number in range(groups)},
+    }
+    seen = f"reply SUCCESS (0), body: {show(tables)}"
+    cases = (
+        "broker-administration.deleted-group-is-gone",
+        "broker-administration.what-is-allowed-is-one-topic",
+    )
+    for case in cases:
+        found = [one for quirk in apache.quirks_of("5.5.0") for one in quirk.seen if one.case == case]
+        assert [one.matches(case, "", seen) for one in found] == [True]
+    refused = "reply SYSTEM_ERROR (1)"
+    assert not any(
+        one.matches(case, "", refused) for quirk in apache.quirks for one in quirk.seen for case in cases
+    )
