@@ -38,6 +38,13 @@ def test_an_example_is_a_request_of_its_code_and_the_answer(message: Message, ex
 
 
 @pytest.mark.parametrize(("message", "example"), RECORDED, ids=named)
+def test_every_ext_field_of_an_example_is_one_of_its_message(message: Message, example: Example) -> None:
+    for frame, members in ((example.request, message.request), (example.response, message.response)):
+        shown = json.loads(frame.header).get("extFields") or {} if frame is not None else {}
+        assert shown.keys() <= {one.name for one in members}
+
+
+@pytest.mark.parametrize(("message", "example"), RECORDED, ids=named)
 def test_bodies_of_an_example_are_as_the_catalogue_describes_them(message: Message, example: Example) -> None:
     for body, frame in ((message.request_body, example.request), (message.response_body, example.response)):
         if body is not None and body not in NOT_JSON and frame is not None and frame.body:
