@@ -56,6 +56,11 @@ def test_every_request_of_a_nameserver_has_an_example() -> None:
     assert asked <= examples("nameserver").examples.keys()
 
 
+def test_every_request_that_a_broker_sends_has_an_example() -> None:
+    sent = {one.code for one in messages().of("broker") if one.sent}
+    assert sent <= examples("broker").examples.keys()
+
+
 def test_examples_are_recorded_from_a_server() -> None:
     found = example_recording.record(parse("builtin:5.3", "nameserver"), "nameserver", "5.3", [105])
     assert found.keys() == {105}
