@@ -135,6 +135,8 @@ class Settings(msgspec.Struct, frozen=True):
     source: str
     keys: tuple[Member, ...]
     properties: tuple[Member, ...]
+    brokers: tuple[Member, ...]
+    """Keys of a Broker's file, those that statements name."""
 
 
 class Messages(msgspec.Struct, frozen=True):
@@ -228,6 +230,7 @@ def problems_of(messages: Messages, name: str, chapters: list[str]) -> Iterator[
         ("message", [message.code for message in messages.messages]),
         ("body", [body.name for body in messages.bodies]),
         ("setting", [key.name for key in (*messages.settings.keys, *messages.settings.properties)]),
+        ("setting of Brokers", [key.name for key in messages.settings.brokers]),
     ]
     for kind, names in named:
         for twice in sorted(str(one) for one, times in Counter(names).items() if times > 1):

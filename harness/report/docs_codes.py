@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from harness.catalogue import Catalogue, Message
@@ -10,6 +11,8 @@ from harness.catalogue.mentioned import named_requests
 from harness.report.docs_markup import page, profiles_text
 from harness.report.md import anchor, code, plain
 
+_OF_SERVERS = ("ns.", "bk.")
+_SHOWN = 2
 MISSING = "Apache's Broker answers it; the catalogue has no request of it yet."
 
 
@@ -35,6 +38,33 @@ def codes_page(
             since, ids = profiles_text(message.profiles, lines), _statements(message, catalogue)
         rows.append([str(number), shown, plain(does), since, ids])
     return page("codes", pages=pages, rows=rows, release=codes.release)
+
+
+def demanding(response: str, catalogue: Catalogue) -> str:
+    """The first statements of each kind of server that demand this response, essential ones before others."""
+    found = []
+    for prefix in _OF_SERVERS:
+        naming = [
+            one
+            for one in catalogue.statements
+            if one.id.startswith(prefix) and re.search(rf"\b{response}\b", one.text)
+        ]
+        essential_first = sorted(naming, key=lambda one: one.class_ != "essential")
+        found += essential_first[:_SHOWN]
+    return ", ".join(f"[{one.id}]({one.chapter}.md#{anchor(one.id)})" for one in found)
+
+
+def setting(key: str, catalogue: Catalogue) -> str:
+    """The first statements about Brokers that name a key of their settings, and how many more do."""
+    naming = [
+        one
+        for one in catalogue.statements
+        if one.id.startswith("bk.")
+        and re.search(rf"\b{key}\b", f"{one.text} {one.stimulus} {one.observable}")
+    ]
+    links = ", ".join(f"[{one.id}]({one.chapter}.md#{anchor(one.id)})" for one in naming[:_SHOWN])
+    more = len(naming) - _SHOWN
+    return f"{links} and {more} more" if more > 0 else links
 
 
 def _does(message: Message) -> str:

@@ -108,6 +108,8 @@ def _settings(messages: Messages) -> Iterator[_Part]:
         yield f"{one.name}: {one.value}", one.text, one.profiles
     for key in messages.settings.keys:
         yield code(key.name), key.text, key.profiles
+    for key in messages.settings.brokers:
+        yield f"{code(key.name)} of Brokers", key.text, key.profiles
 
 
 def _chapters(statements: Sequence[Statement], older: str, newer: str) -> dict[str, _Chapter]:

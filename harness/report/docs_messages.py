@@ -27,7 +27,7 @@ from harness.catalogue.copies import Copy
 from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
-from harness.report.docs_codes import codes_page
+from harness.report.docs_codes import codes_page, demanding, setting
 from harness.report.docs_copies import copies_page
 from harness.report.docs_differences import differences_page
 from harness.report.docs_examples import example_text
@@ -82,7 +82,10 @@ PAGES = {
         "how Apache answers if one field or member is absent, empty, of another type, …",
     ),
     UNUSUAL["broker"]: ("Unusual requests to Brokers", "the same of Brokers"),
-    SETTINGS: ("Times and settings", "leases, limits, and the settings of a NameServer, TLS among them"),
+    SETTINGS: (
+        "Times and settings",
+        "leases, limits, and the settings of a NameServer, TLS among them, and of a Broker",
+    ),
     DIFFERENCES: ("Differences between the profiles", "what one release line has and another has not"),
 }
 """File name -> (title, what is in it), in the order in which they are read."""
@@ -104,7 +107,7 @@ def message_pages(
     layouts = {one.name: one for one in messages.layouts}
     layout = partial(_layout, layouts, profiles)
     return {
-        FRAME: _frame(messages, profiles, layouts, layout),
+        FRAME: _frame(messages, profiles, layouts, layout, catalogue),
         MESSAGES: _messages(
             MESSAGES, "nameserver", messages, catalogue, examples["nameserver"], unusual["nameserver"]
         ),
@@ -115,7 +118,7 @@ def message_pages(
         BODIES: _bodies(messages, profiles, layouts, layout),
         COPIES: copies_page(copies, PAGES),
         **{UNUSUAL[role]: _unusual(role, asked, messages) for role, asked in unusual.items()},
-        SETTINGS: _settings(messages, profiles),
+        SETTINGS: _settings(messages, profiles, catalogue),
         DIFFERENCES: differences_page(messages, catalogue, PAGES, _message_link, _body_link),
     }
 
@@ -172,6 +175,7 @@ def _frame(
     profiles: Sequence[str],
     layouts: Mapping[str, Layout],
     layout: Callable[[str], str],
+    catalogue: Catalogue,
 ) -> str:
     asked = Command(105, opaque=1, version=479, ext={"topic": "TopicTest"})
     binary = Command(
@@ -187,7 +191,13 @@ def _frame(
         ],
         layout=layout,
         response_codes=[
-            [str(one.number), code(one.name), profiles_text(one.profiles, profiles), plain(one.text)]
+            [
+                str(one.number),
+                code(one.name),
+                profiles_text(one.profiles, profiles),
+                plain(one.text),
+                demanding(one.name, catalogue),
+            ]
             for one in messages.responses.codes
         ],
         response_source=messages.responses.source,
@@ -400,7 +410,7 @@ def _linked_type(text: str, messages: Messages) -> str:
     return re.sub(rf"\b({names})\b", lambda found: f"[{found[1]}](#{anchor(found[1])})", text)
 
 
-def _settings(messages: Messages, profiles: Sequence[str]) -> str:
+def _settings(messages: Messages, profiles: Sequence[str], catalogue: Catalogue) -> str:
     return page(
         "settings",
         pages=PAGES,
@@ -429,5 +439,16 @@ def _settings(messages: Messages, profiles: Sequence[str]) -> str:
                 plain(one.text),
             ]
             for one in messages.settings.properties
+        ],
+        brokers=[
+            [
+                code(one.name),
+                one.type,
+                plain(one.default or ""),
+                profiles_text(one.profiles, profiles),
+                plain(one.text),
+                setting(one.name, catalogue),
+            ]
+            for one in messages.settings.brokers
         ],
     )

@@ -136,7 +136,15 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.CHECK_TRANSACTION_STATE: RequestForm(
         role="broker",
         sent=True,
-        fields=("tranStateTableOffset", "commitLogOffset", "msgId", "transactionId", "offsetMsgId"),
+        fields=(
+            "tranStateTableOffset",
+            "commitLogOffset",
+            "msgId",
+            "transactionId",
+            "offsetMsgId",
+            "topic",
+            "bname",
+        ),
     ),
     RequestCode.NOTIFY_CONSUMER_IDS_CHANGED: RequestForm(role="broker", sent=True, fields=("consumerGroup",)),
     RequestCode.LOCK_BATCH_MQ: RequestForm(
@@ -241,7 +249,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.RESET_CONSUMER_CLIENT_OFFSET: RequestForm(
         role="broker",
         sent=True,
-        fields=("topic", "group", "timestamp", "isForce"),
+        fields=("topic", "group", "timestamp", "isForce", "queueId"),
         request_body="ResetOffsetBody",
     ),
     RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT: RequestForm(
@@ -352,7 +360,24 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         role="broker", fields=("a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n")
     ),
     RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT: RequestForm(
-        role="broker", sent=True, fields=("bornHost", "storeHost", "storeTimestamp", "producerGroup", "topic")
+        role="broker",
+        sent=True,
+        fields=(
+            "bornHost",
+            "storeHost",
+            "storeTimestamp",
+            "producerGroup",
+            "topic",
+            "defaultTopic",
+            "defaultTopicQueueNums",
+            "queueId",
+            "sysFlag",
+            "bornTimestamp",
+            "flag",
+            "properties",
+            "reconsumeTimes",
+            "unitMode",
+        ),
     ),
     RequestCode.ADD_WRITE_PERM_OF_BROKER: RequestForm(role="nameserver", fields=("brokerName",)),
     RequestCode.GET_ALL_PRODUCER_INFO: RequestForm(

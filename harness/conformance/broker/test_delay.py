@@ -263,7 +263,7 @@ def test_is_stored_as_a_whole(bk: BrokerSession) -> None:
     sent = sent_members(bk, topic, connection)
     send_whole(bk, topic, connection, DELAY="1")
     bk.advance(1 + 1 + bk.jitter)
-    judge_copy(bk.pull(topic, QUEUE), "delayed by a level, delivered", sent, plain)
+    judge_copy(bk.pull(topic, QUEUE), "delayed by a level, delivered", sent, plain, level=1)
 
 
 @case(kills=["levels-keep-times"], clock=True)
@@ -308,10 +308,10 @@ def test_timed_is_stored_as_a_whole(bk: BrokerSession) -> None:
     plain = plain_properties(bk, connection)
     sent = sent_members(bk, topic, connection)
     waiting = decode_offset_id(send_whole(bk, topic, connection, TIMER_DELAY_SEC="4"))[1]
-    judge_copy(bk.view(waiting), "delayed to a time, waiting", sent, plain)
+    judge_copy(bk.view(waiting), "delayed to a time, waiting", sent, plain, seconds=4)
     bk.advance(4 + 4 + bk.jitter)
     pull = bk.pull(topic, QUEUE)
-    judge_copy(pull, "delayed to a time, delivered", sent, plain)
+    judge_copy(pull, "delayed to a time, delivered", sent, plain, seconds=4)
     pull.seen("whether its times follow one another", _in_order) >> Reply(SUCCESS, [True])
 
 

@@ -129,7 +129,7 @@ def test_waiting_message_is_whole(bk: BrokerSession) -> None:
     plain = plain_properties(bk, connection)
     sent = sent_members(bk, topic, connection)
     place = decode_offset_id(send_whole(bk, topic, connection, DELAY="18"))[1]
-    judge_copy(bk.view(place), "delayed by a level, waiting", sent, plain)
+    judge_copy(bk.view(place), "delayed by a level, waiting", sent, plain, level=18)
 
 
 @case(kills=["fields-of-queries-may-be-missing", "fields-of-views-may-be-missing"])

@@ -78,7 +78,7 @@ def judge_copy(
     name: str,
     sent: Mapping[str, Any],
     properties: Mapping[str, object],
-    **given: object,
+    **given: Any,
 ) -> None:
     """Judges the one message that was found by a row of `specs/copies.yaml`.
 
@@ -88,6 +88,7 @@ def judge_copy(
     copy = copies()[name]
     words = {"topic": sent["topic"], "queue": sent["queue"], "broker": sent["store host"], **given}
     words["tried"] = sent["times tried"] + 1
+    words["level - 1"] = words.get("level", 0) - 1
     changed = {member: type(sent[member])(text.format(**words)) for member, text in copy.members.items()}
     line = found.session.profile.name
     added = {key: _expected(text, words) for key, text in copy.added(line).items()}

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 from harness.wire.bodies import Subscription, SubscriptionGroup
-from harness.wire.messages import decode_messages
+from harness.wire.messages import decode_messages, tag_hash
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Pulls
@@ -100,6 +100,30 @@ def only_the_first_tag_counts(original, self, subscription):
 @mutant(Pulls.filter, "A pull ignores its tags.")
 def tags_do_not_count(original, self, subscription):
     return None
+
+
+@mutant(Pulls.filter, "Tags are compared as texts, not by their hash codes.")
+def tags_are_compared_as_texts(original, self, subscription):
+    wanted = original(self, subscription)
+    tags = subscription.tags_set or ()
+    return wanted and replace(wanted, properties=lambda properties: properties.get("TAGS") in tags)
+
+
+class _Halves(frozenset[int]):
+    def __contains__(self, code):
+        return any((code ^ one) & 0xFFFF == 0 for one in self)
+
+
+@mutant(Pulls.filter, "Only the lower 16 bits of the hash codes of tags are compared.")
+def tags_are_compared_by_half_their_code(original, self, subscription):
+    wanted = original(self, subscription)
+    return wanted and replace(wanted, tags=_Halves(wanted.tags))
+
+
+@mutant(Pulls.filter, "The hash codes of a subscription are made of its texts, whatever its codeSet says.")
+def texts_of_heartbeats_count(original, self, subscription):
+    codes = [tag_hash(tag) for tag in subscription.tags_set or ()]
+    return original(self, replace(subscription, code_set=codes))
 
 
 @mutant(Pulls.own_subscription, "An invalid subscription matches everything.")

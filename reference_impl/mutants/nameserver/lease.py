@@ -109,6 +109,16 @@ def lost_broker_takes_its_whole_name(original, self, broker, departure):
         broker.addresses.clear()
 
 
+@mutant(
+    RouteTable.leave, "Topics keep write permission where the connection or lease of an acting name ends.", V5
+)
+def write_permission_outlives_a_lost_master(original, self, departures):
+    if any(departure.connection is not None for departure in departures):
+        self.without_write = lambda permission: permission
+    original(self, departures)
+    vars(self).pop("without_write", None)
+
+
 @mutant(RouteTable.remove_address, "The end of any connection of a name removes its lowest id.")
 def lost_slave_takes_its_master(original, self, broker, address):
     if broker.addresses:

@@ -369,7 +369,7 @@ enums:
         of their own.
     2:
       id: system_busy
-      doc: The queue of requests is full; nothing was done.
+      doc: 'The queue of requests is full; nothing was done. From a Broker also: it is a slave.'
     3:
       id: request_code_not_supported
       doc: The request code is unknown. 4.9 does not answer such requests.
@@ -378,7 +378,7 @@ enums:
       doc: A message is stored, and was not flushed in time.
     11:
       id: slave_not_available
-      doc: A message is stored, and no slave is there.
+      doc: 'A message is stored, and no slave is there. For requests that store nothing: the Broker is a slave.'
     12:
       id: flush_slave_timeout
       doc: A message is stored, and was not at a slave in time.
@@ -390,10 +390,11 @@ enums:
       doc: The store cannot write.
     16:
       id: no_permission
-      doc: A configuration key may not be changed.
+      doc: 'From a NameServer: a configuration key may not be changed. From a Broker: the Broker, the topic or the
+        group does not allow it.'
     17:
       id: topic_not_exist
-      doc: No broker serves the topic.
+      doc: 'From a NameServer: no Broker serves the topic. From a Broker: it has no such topic, and makes none.'
     19:
       id: pull_not_found
       doc: There is nothing at this offset yet.
@@ -405,7 +406,8 @@ enums:
       doc: The offset is out of the queue.
     22:
       id: query_not_found
-      doc: There is no such KV entry, or no such namespace.
+      doc: 'From a NameServer: there is no such KV entry, or no such namespace. From a Broker: no message has the
+        key, or the group has committed no offset.'
     23:
       id: subscription_parse_failed
       doc: A filter expression cannot be read.

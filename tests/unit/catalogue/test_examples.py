@@ -38,6 +38,13 @@ def test_an_example_is_a_request_of_its_code_and_the_answer(message: Message, ex
 
 
 @pytest.mark.parametrize(("message", "example"), RECORDED, ids=named)
+def test_every_ext_field_of_an_example_is_one_of_its_message(message: Message, example: Example) -> None:
+    for frame, members in ((example.request, message.request), (example.response, message.response)):
+        shown = json.loads(frame.header).get("extFields") or {} if frame is not None else {}
+        assert shown.keys() <= {one.name for one in members}
+
+
+@pytest.mark.parametrize(("message", "example"), RECORDED, ids=named)
 def test_bodies_of_an_example_are_as_the_catalogue_describes_them(message: Message, example: Example) -> None:
     for body, frame in ((message.request_body, example.request), (message.response_body, example.response)):
         if body is not None and body not in NOT_JSON and frame is not None and frame.body:
@@ -47,6 +54,11 @@ def test_bodies_of_an_example_are_as_the_catalogue_describes_them(message: Messa
 def test_every_request_of_a_nameserver_has_an_example() -> None:
     asked = {one.code for one in messages().of("nameserver") if one.owner}
     assert asked <= examples("nameserver").examples.keys()
+
+
+def test_every_request_that_a_broker_sends_has_an_example() -> None:
+    sent = {one.code for one in messages().of("broker") if one.sent}
+    assert sent <= examples("broker").examples.keys()
 
 
 def test_examples_are_recorded_from_a_server() -> None:

@@ -137,6 +137,16 @@ def test_goes_on_where_it_was_reset(bk: BrokerSession) -> None:
     bk.pop(topic, ordered, order=True) >> NOTHING
 
 
+@case(kills=["tags-are-compared-as-texts", "tags-are-compared-by-half-their-code"])
+def test_tags_with_one_hash_code_are_one(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"BB", tags="BB")
+    for tag in ("gmf", "Aa"):
+        bk.send(topic, tag.encode(), tags=tag) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 3)
+    bk.pop(topic, bk.group(), 0, tags="aaaa") >> NOTHING
+    bk.pop(topic, group, 0, tags="Aa").bodies >> Reply(SUCCESS, [b"BB", b"Aa"])
+
+
 @case(kills=["pops-give-so-many-of-each-queue"])
 def test_number_is_of_all_queues(bk: BrokerSession) -> None:
     topic, group = bk.topic(queues=3), bk.group()

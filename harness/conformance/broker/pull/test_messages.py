@@ -61,6 +61,17 @@ def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
     pull.next_offset >> Reply(SUCCESS, 5)
 
 
+@case(kills=["tags-are-compared-as-texts", "tags-are-compared-by-half-their-code"])
+def test_tags_with_one_hash_code_are_one(bk: BrokerSession) -> None:
+    topic = filled(bk, "BB", "gmf", "Aa")
+    bk.pull(topic, subscription="Aa").bodies >> Reply(SUCCESS, [b"BB", b"Aa"])
+    pull = bk.pull(topic, subscription="aaaa")
+    pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 3, remark="NO_MATCHED_MESSAGE")
+    waiting = bk.pull(topic, offset=3, subscription="BB", suspend=60, on=bk.connect())
+    bk.send(topic, b"at last", tags="Aa") >> Reply(SUCCESS)
+    waiting.bodies >> Reply(SUCCESS, [b"at last"])
+
+
 @case(kills=["tags-do-not-count", "nothing-wanted-is-not-found"])
 def test_no_message_with_the_tag(bk: BrokerSession) -> None:
     pull = bk.pull(filled(bk, "a", "a"), subscription="b")

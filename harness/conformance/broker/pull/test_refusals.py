@@ -6,6 +6,7 @@ from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import ResponseCode
 from harness.wire.header_fields import PullFlag
+from harness.wire.messages import tag_hash
 
 NO_PERMISSION = ResponseCode.NO_PERMISSION
 ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
@@ -52,6 +53,15 @@ def test_subscription_of_the_heartbeat(bk: BrokerSession) -> None:
         bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
         pull = bk.pull(topic, group=group, sys_flag=0, subscription=None)
         pull.bodies >> Reply(SUCCESS, [tag.encode()])
+
+
+@case(kills=["texts-of-heartbeats-count"])
+def test_codes_of_the_heartbeat_count(bk: BrokerSession) -> None:
+    topic, group = filled(bk, "a", "b"), bk.group()
+    wants = consuming(group, {topic: "a"})
+    wants["subscriptionDataSet"][0]["codeSet"] = [tag_hash("b")]
+    bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
+    bk.pull(topic, group=group, sys_flag=0, subscription=None).bodies >> Reply(SUCCESS, [b"b"])
 
 
 @case(kills=["pulls-of-any-queue", "pulls-are-of-queues-to-write"])

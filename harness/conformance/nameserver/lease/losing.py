@@ -8,15 +8,16 @@ SUCCESS = ResponseCode.SUCCESS
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 MIDWAY = 80
 """Protocol seconds into a lease."""
+ACTING = {"enableActingMaster": True}
 QUEUES = {"A": (4, 4, 6), "B": (8, 8, 4)}
 
 
-def pair(ns: NameServerSession) -> tuple[Broker, Broker]:
-    """A master with topics of its own numbers, and its slave, both registered."""
+def pair(ns: NameServerSession, ext: dict[str, bool] | None = None) -> tuple[Broker, Broker]:
+    """A master with topics of its own numbers, and its slave, both registered with these ext fields."""
     master = ns.broker(topics=QUEUES)
     slave = master.sibling()
-    master.register() >> Reply(SUCCESS)
-    slave.register() >> Reply(SUCCESS)
+    master.register(ext=ext) >> Reply(SUCCESS)
+    slave.register(ext=ext) >> Reply(SUCCESS)
     return master, slave
 
 
@@ -39,10 +40,10 @@ def stays(ns: NameServerSession, broker: Broker) -> None:
     ns.route(broker.topic("A")).addresses >> Reply(SUCCESS, {broker.name: {broker.id: broker.address}})
 
 
-def only(ns: NameServerSession, master: Broker, left: Broker) -> None:
-    """`left` is all that is listed of the name; the master's topics are as it registered them."""
+def only(ns: NameServerSession, master: Broker, left: Broker, permission: int = 6) -> None:
+    """`left` is all that is listed of the name; its topics are as registered, A with this permission."""
     ns.route(master.topic("A")).addresses >> Reply(SUCCESS, {master.name: {left.id: left.address}})
-    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (4, 4, 6, 0)})
+    ns.route(master.topic("A")).queues >> Reply(SUCCESS, {master.name: (4, 4, permission, 0)})
     ns.route(master.topic("B")).queues >> Reply(SUCCESS, {master.name: (8, 8, 4, 0)})
 
 

@@ -3,6 +3,7 @@
 from harness.conformance import Closed, Reply, case
 from harness.conformance.nameserver.brokers import listed, registered
 from harness.conformance.nameserver.lease.losing import (
+    ACTING,
     MIDWAY,
     SUCCESS,
     TOPIC_NOT_EXIST,
@@ -154,6 +155,14 @@ def test_lost_master_leaves_slaves(ns: NameServerSession) -> None:
     master.connection.close()
     ns.settle()
     only(ns, master, slave)
+
+
+@case(kills=["write-permission-outlives-a-lost-master"])
+def test_lost_acting_master_takes_write_permission(ns: NameServerSession) -> None:
+    master, slave = pair(ns, ACTING)
+    master.connection.close()
+    ns.settle()
+    only(ns, master, slave, permission=4)
 
 
 @case(kills=["lost-broker-takes-its-whole-name", "lost-slave-takes-its-master"])

@@ -3,6 +3,7 @@
 from harness.conformance import Closed, Including, Reply, case
 from harness.conformance.nameserver.brokers import listed, registered, routed
 from harness.conformance.nameserver.lease.losing import (
+    ACTING,
     MIDWAY,
     SUCCESS,
     TOPIC_NOT_EXIST,
@@ -147,6 +148,15 @@ def test_master_lease_ends_alone(ns: NameServerSession) -> None:
     since = slave.register() >> Reply(SUCCESS)
     ns.advance_short_of(ns.lease, since)
     only(ns, master, slave)
+
+
+@case(kills=["write-permission-outlives-a-lost-master"], ends_leases=True)
+def test_end_of_acting_master_takes_write_permission(ns: NameServerSession) -> None:
+    master, slave = pair(ns, ACTING)
+    ns.advance(ns.overlap)
+    since = slave.register(ext=ACTING) >> Reply(SUCCESS)
+    ns.advance_short_of(ns.lease, since)
+    only(ns, master, slave, permission=4)
 
 
 @case(kills=["one-end-ends-all-leases"], ends_leases=True)
