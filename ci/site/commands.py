@@ -1,4 +1,4 @@
-"""Commands on the site: a comment behind one that is long stands above it, and no line ends inside of an option."""
+"""Commands on the site: comments stand above commands that are long, and no line ends inside of an option."""
 
 from __future__ import annotations
 
