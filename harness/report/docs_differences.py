@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from harness.catalogue import Catalogue, Message, Messages, Statement
+from harness.catalogue import CLASSES, Catalogue, Message, Messages, Statement
 from harness.catalogue.replaced import successors
 from harness.report.docs_markup import page
 from harness.report.md import code, plain
 
+_NOTICED = "noticed"
+"""The tag of statements that operators and clients notice when a cluster goes to the line that has them."""
 _Part = tuple[str, str, Sequence[str]]
 """What it is, what it means, and the profiles that have it; no profiles are all."""
 
@@ -36,6 +38,8 @@ class _Step:
     parts: dict[str, list[tuple[str, str, str]]]
     """By kind: "new" or "gone", what it is, what it means."""
     chapters: dict[str, _Chapter]
+    noticed: list[tuple[str, Statement]]
+    """What operators and clients notice: "new" or "gone", and the statement; what most need comes first."""
 
 
 def differences_page(
@@ -59,6 +63,7 @@ def differences_page(
     return page(
         "differences",
         pages=pages,
+        classes=CLASSES,
         steps=[
             _Step(
                 older.name,
@@ -69,6 +74,7 @@ def differences_page(
                     if (found := list(_changes(parts, older.name, newer.name)))
                 },
                 _chapters(catalogue.statements, older.name, newer.name),
+                _noticed(catalogue.tagged(_NOTICED), older.name, newer.name),
             )
             for older, newer in pairwise(catalogue.profiles)
         ],
@@ -110,6 +116,15 @@ def _settings(messages: Messages) -> Iterator[_Part]:
         yield code(key.name), key.text, key.profiles
     for key in messages.settings.brokers:
         yield f"{code(key.name)} of Brokers", key.text, key.profiles
+
+
+def _noticed(tagged: Sequence[Statement], older: str, newer: str) -> list[tuple[str, Statement]]:
+    changes = [
+        ("new" if newer in one.profiles else "gone", one)
+        for one in tagged
+        if (older in one.profiles) != (newer in one.profiles)
+    ]
+    return sorted(changes, key=lambda change: list(CLASSES).index(change[1].class_))
 
 
 def _chapters(statements: Sequence[Statement], older: str, newer: str) -> dict[str, _Chapter]:

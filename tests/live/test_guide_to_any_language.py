@@ -32,6 +32,7 @@ COMMAND = 'exec "{python}" -c "import sys; from harness.cli import main; sys.exi
 
 PROJECTS = {
     "JUnit 5 with Testcontainers": ("mvn",),
+    "JUnit 5 without Docker": ("mvn",),
     "Go": ("go",),
     "Node": ("node", "npm"),
     "Spring Boot": ("mvn",),
