@@ -87,8 +87,13 @@ def test_a_search_leads_to_its_page(found: Mapping[str, list[list[str]]], query:
 
 @browser.needed
 def test_a_statement_is_found_first_by_its_id(found: Mapping[str, list[list[str]]]) -> None:
+    """The search completes words as they are typed, so ids that this one begins may stand above it."""
     assert len(STATEMENTS) > 100
-    assert {one: found[one][0][0] for one in STATEMENTS} == STATEMENTS
+    first = {
+        one: next(section for section in found[one][0] if not section.startswith(f"{STATEMENTS[one]}-"))
+        for one in STATEMENTS
+    }
+    assert first == STATEMENTS
 
 
 @browser.needed
