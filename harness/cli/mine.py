@@ -20,7 +20,7 @@ from harness.mining import dictionary
 from harness.mining.mine import Mined, mine, nothing
 from harness.mining.page.report import About, headline, often, render
 from harness.mining.page.tables import Folder, write_tables
-from harness.mining.spark import check_memory, session
+from harness.mining.spark import check_memory, session, stop
 from harness.report.text import plural, visible
 from harness.session import RunningClock
 from harness.version import version
@@ -50,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
             try:
                 mined = mine(spark, options.root, against=options.against, heard=partial(_shown, line))
             finally:
-                spark.stop()
+                stop(spark)
     rows = {name: table.to_pylist() for name, table in mined.tables.items()}
     about = About(
         root=options.root,

@@ -16,40 +16,23 @@ from harness.catalogue.field_forms import Form, forms_of
 from harness.conformance.case import Case, case_of
 from harness.conformance.layout import modules_of
 from harness.session import Session
-from harness.session.errors import Unmet
 from harness.session.exchange import Exchange
-from harness.wire import Command, body_crc32
+from harness.wire import body_crc32
 
 _CHECKSUM = "bodyCrc32"
 
 
 class OrdinaryRequest:
-    """A request of a code, in the state that its owner's case leaves behind.
-
-    Raises what that case raises, unless the request was answered as it must be and something else was wrong
-    behind it: that case has its own verdict, and what the request leads to is no question of its form.
-    """
+    """A request of a code, in the state that its owner's case leaves behind. Raises what that case raises."""
 
     def __init__(self, session: Session, message: Message) -> None:
         self._session = session
         self._message = message
         _, ask = owner_of(message)
-        try:
-            ask(session)
-        except Unmet as unmet:
-            if not self._was_answered(unmet):
-                raise
-        self.command = next(self._sent())
+        ask(session)
+        sent = (one.asked.request for one in session.requests)
+        self.command = next(one for one in sent if one is not None and one.code == message.code)
         """As it is sent at first."""
-
-    def _was_answered(self, unmet: Unmet) -> bool:
-        """Whether what was wrong is another request, behind one of this code."""
-        return any(self._sent()) and unmet.exchange.code != self._message.code
-
-    def _sent(self) -> Iterator[Command]:
-        """What was sent of the code."""
-        sent = (one.asked.request for one in self._session.requests)
-        return (one for one in sent if one is not None and one.code == self._message.code)
 
     def again(self) -> Exchange:
         """Sends it once more, unchanged."""

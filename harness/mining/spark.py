@@ -244,13 +244,22 @@ _KNOWN = (
 _KNOWN_WHERE = re.compile(r"(?:file|hdfs|s3a?|abfss?|gs):/[^\s'\"`\]),]+")
 
 
+_OF_SPARK = (PySparkException, Py4JError, ConnectionError, EOFError)
+
+
 @contextlib.contextmanager
 def translated() -> Iterator[None]:
     """Spark's exceptions inside become a ``MiningError`` of a sentence or two."""
     try:
         yield
-    except (PySparkException, Py4JError, ConnectionError, EOFError) as error:
+    except _OF_SPARK as error:
         raise _in_words(error) from error
+
+
+def stop(spark: SparkSession) -> None:
+    """Stops Spark. Where Java has gone, nothing is left to stop, and what failed before says so."""
+    with contextlib.suppress(*_OF_SPARK):
+        spark.stop()
 
 
 def _in_words(error: Exception) -> MiningError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from harness.catalogue import Catalogue
+from harness.catalogue.errors import CatalogueError, CatalogueProblems
 from harness.catalogue.explanations import Algorithm, Concept, Resting
 from harness.report.docs_markup import page, table
 from harness.report.docs_messages import PAGES
@@ -21,8 +22,9 @@ Places = Mapping[str, str]
 def explanation_pages(
     concepts: Sequence[Concept], algorithms: Sequence[Algorithm], catalogue: Catalogue
 ) -> dict[str, str]:
-    """File name -> Markdown text. Raises KeyError for an id that is neither a statement nor a quirk."""
+    """File name -> Markdown text. Raises CatalogueProblems for ids that are neither statements nor quirks."""
     places = _places(catalogue)
+    _refuse_unknown({"concepts": [*concepts], "algorithms": [*algorithms]}, places)
     pages = {
         CONCEPTS: page("concepts", pages=PAGES, concepts=concepts, rests=lambda one: _numbers(one, places))
     }
@@ -36,6 +38,23 @@ def explanation_pages(
             steps=lambda one: _steps(one, places),
         )
     return pages
+
+
+def _refuse_unknown(files: Mapping[str, Sequence[Concept | Algorithm]], places: Places) -> None:
+    problems = [
+        CatalogueError(
+            f"specs/{name}.yaml, {one.name if isinstance(one, Concept) else one.title}",
+            f"rests on {identifier}, which is neither a statement nor a quirk",
+            "correct the id",
+        )
+        for name, entries in files.items()
+        for one in entries
+        for resting in (one.sentences if isinstance(one, Concept) else one.steps)
+        for identifier in resting.rests_on
+        if identifier not in places
+    ]
+    if problems:
+        raise CatalogueProblems(problems)
 
 
 def _places(catalogue: Catalogue) -> Places:

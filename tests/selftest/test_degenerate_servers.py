@@ -89,6 +89,7 @@ OF_A_MEMORY_WITHOUT_BROKERS = {
     "topic-lists.enable-all-topic-list-switches-206-off",
     "topic-lists.enable-topic-list-switches-kinds-off",
     "topic-lists.cluster-without-topics-lists-nothing",
+    "topic-lists.lists-have-no-other-member",
     "topic-lists.unknown-cluster-lists-nothing",
     "write-permission.unknown-broker-counts-zero",
 }

@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from harness.catalogue import catalogue
+from harness.catalogue.errors import CatalogueProblems
 from harness.catalogue.explanations import Algorithm, Concept, Resting, algorithms, concepts
 from harness.report.docs_explanations import CONCEPTS, explanation_pages
 from harness.report.docs_pictures import NAMES
@@ -50,5 +51,12 @@ def test_sentences_and_steps_lead_to_their_statements() -> None:
 
 
 def test_an_unknown_statement_is_an_error() -> None:
-    with pytest.raises(KeyError, match=r"ns\.lease\.gone"):
-        explanation_pages([Concept("Lease", (Resting("It ends.", ("ns.lease.gone",)),))], [], catalogue())
+    gone = Resting("It ends.", ("ns.lease.gone", "ns.lease.lease-lasts-its-time"))
+    with pytest.raises(CatalogueProblems) as refused:
+        explanation_pages(
+            [Concept("Lease", (gone,))], [Algorithm("algorithms", "A scan", "", (gone,))], catalogue()
+        )
+    assert str(refused.value).splitlines() == [
+        f"specs/{place}: rests on ns.lease.gone, which is neither a statement nor a quirk; correct the id"
+        for place in ("concepts.yaml, Lease", "algorithms.yaml, A scan")
+    ]

@@ -111,15 +111,3 @@ def test_what_was_seen_before_the_interrupt_is_kept(
     answer = json.loads(capsys.readouterr().out)
     assert (answer["conclusion"], answer["requests"]) == ("INTERRUPTED", 2)
     assert len(json.loads((tmp_path / "fields.json").read_bytes())["seen"]) == 2
-
-
-def test_a_request_that_is_answered_and_not_carried_out_is_asked_in_other_forms(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """What an ordinary request leads to is judged by its owner's case, and keeps no form from judgement."""
-    target, case = "builtin:5.3?mutant=groups-are-not-deleted", "broker-fields.delete-subscription-group"
-    asked = ["check", target, "--role", "broker", "--select", case, "--strict", "--out", str(tmp_path)]
-    assert main(asked) == 1
-    said = capsys.readouterr().out
-    assert "sent       207 DELETE_SUBSCRIPTION_GROUP (without the field groupName)" in said
-    assert "expected   reply SYSTEM_ERROR (1)" in said

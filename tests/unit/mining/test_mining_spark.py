@@ -17,7 +17,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkRuntimeError
 
 from harness.mining.errors import MiningError
-from harness.mining.spark import session, translated
+from harness.mining.spark import session, stop, translated
 
 _SAYS = """
 from harness.mining.spark import session
@@ -143,6 +143,20 @@ def test_what_is_known_is_a_sentence(error: Exception, sentence: str) -> None:
         raise error
     assert sentence in str(told.value)
     assert "Traceback" not in str(told.value)
+
+
+def test_what_java_left_undone_stays_the_reason_when_java_has_gone() -> None:
+    class Gone:
+        def stop(self) -> None:
+            raise ConnectionRefusedError("[Errno 111] Connection refused")
+
+    gone: Any = Gone()
+    with pytest.raises(MiningError, match="Java has gone"):
+        try:
+            with translated():
+                raise Py4JError("Answer from Java side is empty")
+        finally:
+            stop(gone)
 
 
 def test_an_interrupt_is_left_to_the_command(spark: Any) -> None:
