@@ -50,6 +50,10 @@ def section(heading: str) -> str:
 def environment(directory: Path) -> dict[str, str]:
     """What a reader has: the command in the path. Ryuk, which tidies up after Testcontainers, is an image of
     a registry; the containers of the guide end with its tests.
+
+    On a machine that looks like a container (it has `/.dockerenv`), Testcontainers takes the gateway of the
+    engine's bridge for the host, which an engine that has just been installed does not name, and then fetches
+    an image to find out. The engine runs here, so its host is this one.
     """
     programs = directory / "programs"
     programs.mkdir()
@@ -61,6 +65,7 @@ def environment(directory: Path) -> dict[str, str]:
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
         "TESTCONTAINERS_RYUK_DISABLED": "true",
+        "TESTCONTAINERS_HOST_OVERRIDE": "localhost",
     }
 
 
