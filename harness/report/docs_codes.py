@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.catalogue import Catalogue, Message
+from harness.catalogue import Catalogue, Message, Statement
 from harness.catalogue.codes import RequestCodes
 from harness.catalogue.mentioned import named_requests
 from harness.report.docs_markup import page, profiles_text
@@ -40,6 +40,10 @@ def codes_page(
     return page("codes", pages=pages, rows=rows, release=codes.release)
 
 
+def _links(statements: Sequence[Statement]) -> str:
+    return ", ".join(f"[{one.id}]({one.chapter}.md#{anchor(one.id)})" for one in statements)
+
+
 def demanding(response: str, catalogue: Catalogue) -> str:
     """The first statements of each kind of server that demand this response, essential ones before others."""
     found = []
@@ -51,7 +55,7 @@ def demanding(response: str, catalogue: Catalogue) -> str:
         ]
         essential_first = sorted(naming, key=lambda one: one.class_ != "essential")
         found += essential_first[:_SHOWN]
-    return ", ".join(f"[{one.id}]({one.chapter}.md#{anchor(one.id)})" for one in found)
+    return _links(found)
 
 
 def setting(key: str, catalogue: Catalogue) -> str:
@@ -62,7 +66,7 @@ def setting(key: str, catalogue: Catalogue) -> str:
         if one.id.startswith("bk.")
         and re.search(rf"\b{key}\b", f"{one.text} {one.stimulus} {one.observable}")
     ]
-    links = ", ".join(f"[{one.id}]({one.chapter}.md#{anchor(one.id)})" for one in naming[:_SHOWN])
+    links = _links(naming[:_SHOWN])
     more = len(naming) - _SHOWN
     return f"{links} and {more} more" if more > 0 else links
 

@@ -410,6 +410,17 @@ def _linked_type(text: str, messages: Messages) -> str:
     return re.sub(rf"\b({names})\b", lambda found: f"[{found[1]}](#{anchor(found[1])})", text)
 
 
+def _property(one: Member, profiles: Sequence[str]) -> list[str]:
+    """The row of a setting that is read at the start."""
+    return [
+        code(one.name),
+        one.type,
+        plain(one.default or ""),
+        profiles_text(one.profiles, profiles),
+        plain(one.text),
+    ]
+
+
 def _settings(messages: Messages, profiles: Sequence[str], catalogue: Catalogue) -> str:
     return page(
         "settings",
@@ -430,25 +441,8 @@ def _settings(messages: Messages, profiles: Sequence[str], catalogue: Catalogue)
             ]
             for one in messages.settings.keys
         ],
-        properties=[
-            [
-                code(one.name),
-                one.type,
-                plain(one.default or ""),
-                profiles_text(one.profiles, profiles),
-                plain(one.text),
-            ]
-            for one in messages.settings.properties
-        ],
+        properties=[_property(one, profiles) for one in messages.settings.properties],
         brokers=[
-            [
-                code(one.name),
-                one.type,
-                plain(one.default or ""),
-                profiles_text(one.profiles, profiles),
-                plain(one.text),
-                setting(one.name, catalogue),
-            ]
-            for one in messages.settings.brokers
+            [*_property(one, profiles), setting(one.name, catalogue)] for one in messages.settings.brokers
         ],
     )
