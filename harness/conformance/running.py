@@ -209,7 +209,7 @@ class Runner:
         with contextlib.ExitStack() as using:
             try:
                 spare = using.enter_context(self._spares.one(setup, clean=symptom not in self._repeated))
-                again = self._in_time(one, spare) if second is None else second.result()
+                again = self._again(one, first, spare) if second is None else second.result()
             except Exception:  # it cannot be started a second time, or not now
                 return None
             if again.has_failed and symptom is not None:
@@ -225,6 +225,17 @@ class Runner:
             "fails on the server that earlier cases have used, and holds on a fresh one: one of them has "
             "changed the server, unless it fails by chance; later cases have the fresh one",
         )
+
+    def _again(self, one: LoadedCase, first: Attempt, spare: Spare) -> Attempt:
+        """The second try. One at whose failure time has no part goes on beside other cases: to have the run
+        to itself it would wait for those that let leases run out.
+        """
+        if first.is_surely_wrong:
+            with self._run_lock.shared():
+                again = self._try(one, spare)
+            if again.is_surely_wrong:
+                return again
+        return self._in_time(one, spare)
 
     def _confirmed(self, one: LoadedCase, first: Attempt) -> Attempt:
         """The failure after repetition on the same server. One that cannot be repeated stands."""

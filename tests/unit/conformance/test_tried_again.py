@@ -16,6 +16,7 @@ from running_samples import (
     unmet,
 )
 
+from harness.conformance.case_run import QUICK
 from harness.report.results import CaseResult, Verdict
 from harness.session import (
     Blocked,
@@ -102,6 +103,39 @@ def test_in_real_time_it_is_tried_again_beside_those_that_wait() -> None:
     busy = Busy(patience=10)
     busy.run(warp=1)
     assert busy.beside["failing"] == [{"long"}, {"long"}, {"long"}]
+
+
+@pytest.mark.parametrize("pause", [0.0, 1.2 * QUICK])
+def test_in_warped_time_a_wrong_answer_for_which_time_was_too_short_is_tried_again_beside_others(
+    pause: float,
+) -> None:
+    both, tried = threading.Barrier(2, timeout=10), threading.Event()
+    going_on: list[str] = []
+    beside: list[list[str]] = []
+
+    def failing(ns: NameServerSession) -> None:
+        beside.append(list(going_on))
+        if len(beside) == 1:
+            both.wait()
+            beside[0] = list(going_on)
+        else:
+            tried.set()
+        ns.pause(pause)
+        unmet(ns)
+
+    def long(ns: NameServerSession) -> None:
+        going_on.append("long")
+        both.wait()
+        tried.wait(10 if not pause else 2 * pause)
+        going_on.clear()
+        met(ns)
+
+    instance: Any = InRunningTime(60)
+    running = runner(instance=instance, fresh=True)
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(running.run, [loaded(failing), loaded(long)]))
+    assert [one.verdict for one in results] == [Verdict.FAIL, Verdict.PASS]
+    assert beside == [["long"], [] if pause else ["long"]]
 
 
 def failing_in(*tries: int) -> tuple[Callable[[NameServerSession], None], list[int]]:
