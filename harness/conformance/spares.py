@@ -16,6 +16,7 @@ from harness.conformance.stopping import Stopping
 from harness.session import Instance, Setup
 
 STARTS = 12  # fresh servers of a run; after that, failures share the last one
+KEPT = 2  # of them, those that run at a time and are not in use: where time runs fast, idle ones work hard
 
 
 @dataclass(slots=True)
@@ -55,8 +56,12 @@ class Spares:
                 spare = None
             if spare is None:
                 self._starts += 1
-                spare = self._spares[setup] = Spare(self._start(setup))
+                spare = Spare(self._start(setup))
+            self._spares.pop(setup, None)
+            self._spares[setup] = spare  # the last is the one that was used last
             spare.users += 1
+            for unused in [known for known, one in self._spares.items() if not one.users][:-KEPT]:
+                self._leave(unused, self._spares[unused])
         try:
             yield spare
         finally:

@@ -12,7 +12,7 @@ from harness.catalogue import Catalogue, Profile
 from harness.conformance import Reply
 from harness.conformance.case_run import Setting
 from harness.conformance.running import Runner
-from harness.conformance.spares import STARTS, Spares
+from harness.conformance.spares import KEPT, STARTS, Spares
 from harness.conformance.stopping import Stopping
 from harness.report.results import CaseResult, Verdict
 from harness.session import DEFAULT_SETUP, NameServerSession, Setup, Unsupported
@@ -116,6 +116,24 @@ def test_spares_stop_when_they_are_left_and_are_not_started_without_end() -> Non
     assert [one.runs for one in made] == [False] * (STARTS - 1) + [True]
     spares.close()
     assert not made[-1].runs
+
+
+def test_of_spares_that_are_not_in_use_those_that_were_used_last_run_on() -> None:
+    made: list[Started] = []
+
+    def start(_: Setup) -> Any:
+        made.append(Started())
+        return made[-1]
+
+    spares = Spares(start, Stopping(at_once=True))
+    first, *others = [(("key", str(number)),) for number in range(KEPT + 2)]
+    for setup in (first, others[0], first, *others[1:]):
+        with spares.one(setup, clean=True):
+            pass
+    assert [one.runs for one in made] == [True, False] + [True] * KEPT
+    with spares.one(others[0], clean=True) as spare:
+        assert spare.instance is made[-1]
+        assert [one.runs for one in made] == [False, False] + [True] * (KEPT + 1)
 
 
 @pytest.mark.parametrize("ends", [False, True])
