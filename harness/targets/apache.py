@@ -1,7 +1,8 @@
 """``apache:``: Apache's own NameServer or Broker, from the jars that Apache publishes.
 
 Nothing of the server is changed; it gets a small heap, small files in a home of its own, free ports, and as a
-Broker our NameServers. What it is made of is said in ``description``.
+Broker our NameServers. One that is started with settings of which none is about TLS serves no TLS. What it is
+made of is said in ``description``.
 """
 
 from __future__ import annotations
@@ -81,6 +82,10 @@ _FLUSH_TIMERS = 10.0
 """Real seconds between two flushes of 5.x's timer wheel, each of which compares 38 MB byte by byte: in the
 second of protocol time that is the default, a warped Broker does little else.
 """
+
+
+_WITHOUT_TLS = {"tls.server.mode": "disabled"}
+"""Else each start makes a certificate, with an RSA key of 2048 bits: two thirds of what a start costs."""
 
 
 class ApacheTarget:
@@ -170,13 +175,21 @@ class ApacheTarget:
         return ", ".join(parts)
 
 
+def _certificate(setup: Setup) -> dict[str, str]:
+    """What a server with these settings is started with besides, for its certificate. Without settings it is
+    Apache's own in all; that one serves the cases about TLS.
+    """
+    about_tls = any(key.startswith("tls.") for key, _ in setup)
+    return {} if about_tls or not setup else _WITHOUT_TLS
+
+
 def _nameserver_arguments(
     java: str, classpath: str, port: int, home: Path, line: str, setup: Setup
 ) -> Sequence[str]:
     settings = {"listenPort": str(port)}
     if profile_named(line).has("settings-of-5"):  # 4.9 has no such setting and listens everywhere
         settings["bindAddress"] = "127.0.0.1"
-    settings |= with_controller(in_directory(setup, home), port)
+    settings |= _certificate(setup) | with_controller(in_directory(setup, home), port)
     if has_controller(setup):
         settings |= {"mappedFileSize": _LOG_OF_CONTROLLER}
     return launch([java, *_NAMESERVER_JVM], classpath, _NAMESERVER_MAIN, home, "namesrv", settings)
@@ -205,6 +218,7 @@ def _broker_arguments(
         "namesrvAddr": "{nameserver}",
         "storePathRootDir": str(home / "store"),
         "storePathCommitLog": str(home / "store" / "commitlog"),
+        **_certificate(setup),
         **in_directory(setup, home),
     }
     settings = {key: with_nameservers(value, nameservers) for key, value in settings.items()}

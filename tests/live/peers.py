@@ -38,6 +38,7 @@ JVM = (
     *("--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED"),
     *("--add-exports", "java.base/sun.nio.ch=ALL-UNNAMED"),
     *("--add-opens", "java.base/jdk.internal.ref=ALL-UNNAMED"),
+    "-Dtls.server.mode=disabled",  # to make a certificate takes longer than the rest of a start
 )
 
 STRAY_REMARK = {901: "not set any response code"}
