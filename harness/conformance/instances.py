@@ -4,8 +4,9 @@
   settings over the wire (`apart`) share one with each other.
 * Where waiting cases run apart (see `Waiting`), they share a server, except that each case in which leases
   run out has its own.
-* Starting a server takes seconds, so planned servers start ahead of their cases. A case whose server has not
-  started starts it itself. At most `AT_ONCE` servers start at a time, so that each of them gets ready.
+* Starting a server takes seconds, so planned servers start ahead of their cases, but not long before: where
+  time runs fast, an idle server works hard. A case whose server has not started starts it itself. At most
+  `AT_ONCE` servers start at a time, so that each of them gets ready.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from harness.session import DEFAULT_SETUP, Instance, Setup
 
 AT_ONCE = 2  # servers that are being started
 AHEAD = 2  # servers that are started, or being started, for a case that has not come yet
+NEAR = 40  # cases until then; most take a few hundredths of a second
 
 
 class Waiting(Enum):
@@ -64,13 +66,20 @@ class Instances:
         self._starting = threading.Semaphore(AT_ONCE)
         self._looking = False
         self._closed = False
-        listed = [one for one in planned if not self.is_main(one)]
+        ordered = list(planned)
+        self._places = {one.name: place for place, one in enumerate(ordered)}
+        self._place = 0
+        self._moves = threading.Condition(self._lock)
+        """Of `_place`: that of the latest case that has come."""
+        listed = [one for one in ordered if not self.is_main(one)]
         self._users: dict[_Need, set[str]] = {}
         for one in listed:
             self._users.setdefault(self._need(one), set()).add(one.name)
         # Waiting cases run first and start their own servers: they must not queue behind later ones.
-        self._ahead = {self._need(one): one.case.setup for one in listed if not one.case.clock}
+        in_turn = [one for one in listed if not one.case.clock]
+        self._ahead = {self._need(one): one.case.setup for one in in_turn}
         self._setups = dict(self._ahead)
+        self._first_users = {self._need(one): self._places[one.name] for one in reversed(in_turn)}
         self._started: dict[_Need, Future[Instance]] = {}
         self._unclaimed: set[_Need] = set()
 
@@ -104,6 +113,7 @@ class Instances:
 
     def take(self, one: LoadedCase) -> Instance:
         """The server of a case; waits until it has started. Raises what its start raised."""
+        self._comes(one)
         if self.is_main(one):
             return self.main
         need = self._need(one)
@@ -163,6 +173,7 @@ class Instances:
             left = list(self._started.values())
             self._started.clear()
             self._ahead.clear()
+            self._moves.notify_all()
         for _ in range(AHEAD):
             self._room.release()
         for found in left:
@@ -184,19 +195,40 @@ class Instances:
             return one.name
         return (one.case.setup, one.case.clock and self._waiting is Waiting.APART, one.case.apart)
 
+    def _comes(self, one: LoadedCase) -> None:
+        """Notes how far the run is. Cases that let time pass have begun before their turn."""
+        with self._moves:
+            if not one.case.clock:
+                self._place = max(self._place, self._places.get(one.name, 0))
+                self._moves.notify_all()
+
+    def _is_near(self) -> bool:
+        """Whether the case of the next planned server comes soon, or there is none."""
+        return not self._ahead or self._first_users[next(iter(self._ahead))] - self._place <= NEAR
+
     def _start_ahead(self) -> None:
         while True:
             self._room.acquire()
+            with self._moves:
+                self._moves.wait_for(self._is_near)
             # A promised server starts at once: the case that waits for it may hold up an exclusive run.
             with self._run_lock.shared():
                 with self._lock:
                     if self._closed or not self._ahead:
                         return
-                    need = next(iter(self._ahead))
-                    setup = self._ahead.pop(need)
-                    found = self._started[need] = Future()
-                    self._unclaimed.add(need)
-                self._fill(found, setup)
+                    # Another thread may have taken the one that was near.
+                    promised = self._promised() if self._is_near() else None
+                if promised is not None:
+                    self._fill(*promised)
+            if promised is None:
+                self._room.release()
+
+    def _promised(self) -> tuple[Future[Instance], Setup]:
+        """The next server that is to be started ahead, which no other thread starts now."""
+        need = next(iter(self._ahead))
+        promise = self._started[need] = Future()
+        self._unclaimed.add(need)
+        return promise, self._ahead.pop(need)
 
     def _fill(self, promise: Future[Instance], setup: Setup) -> None:
         try:

@@ -11,7 +11,7 @@ from conformance_samples import module
 
 from harness.conformance import case
 from harness.conformance.exclusive_lock import ExclusiveLock
-from harness.conformance.instances import AHEAD, AT_ONCE, Instances, Waiting
+from harness.conformance.instances import AHEAD, AT_ONCE, NEAR, Instances, Waiting
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.stopping import Stopping
 from harness.session import Instance, Setup
@@ -255,3 +255,20 @@ def test_what_a_stop_raises_is_raised_in_the_end() -> None:
     stopping.stop(Stuck())  # type: ignore[arg-type]
     with pytest.raises(OSError, match="no end"):
         stopping.close()
+
+
+def test_a_server_starts_ahead_once_its_case_comes_soon() -> None:
+    servers = Servers()
+    before = [loaded(f"before_{number}") for number in range(NEAR + 2)]
+    tested, _ = instances(servers, OWN, *before, SET, OWN_TOO)
+    tested.look_ahead()
+    servers.wait_for(lambda: len(servers.started) == 1)
+    tested.take(OWN)
+    tested.take(before[1])
+    assert len(servers.started) == 1
+    tested.take(before[2])
+    servers.wait_for(lambda: len(servers.started) == 2)
+    assert servers.started[1].setup == SET.case.setup
+    tested.take(before[3])
+    servers.wait_for(lambda: len(servers.started) == 3)
+    tested.close()
