@@ -74,9 +74,9 @@ _SMALL = {
 }
 _LOG_OF_CONTROLLER = "1048576"
 """Bytes of a file of the controller's log, which it has in memory as a whole; 1 GiB by default."""
-_FASTEST_CONTROLLER = 20.0
-"""How many times as fast the time of a controller runs at most. At x60 the threads of its log take a third of
-a processor from other servers, and the 5 s in which it answers at all are over in 83 ms.
+_FASTEST_CONTROLLER = 10.0
+"""How many times as fast the time of a controller runs at most. At x20 the threads of its log take a third to
+a half of a processor from other servers, doing nothing, and the 5 s in which it answers at all are soon over.
 """
 _FLUSH_TIMERS = 10.0
 """Real seconds between two flushes of 5.x's timer wheel, each of which compares 38 MB byte by byte: in the
