@@ -26,7 +26,7 @@ check: $(READY)
 	$(BIN)/rmq-harness check builtin: --role broker --report html,json,junit --out out/check/broker
 
 test: $(SPARK)
-	$(BIN)/python -m pytest tests -m "not live and not soak" -n auto --maxprocesses 4 $(SPREAD)
+	$(BIN)/python -m pytest tests -m "not live and not soak" -n auto --maxprocesses 4 $(SPREAD) --durations 25
 
 VALID := $(BIN)/check-jsonschema --builtin-schema vendor.github
 lint: $(SPARK)
