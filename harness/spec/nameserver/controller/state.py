@@ -147,7 +147,9 @@ class State(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, pending=left)
 
     def led_by(self, number: int, was: str) -> State:
-        """The same after an election that this replica has won."""
+        """The same after an election that this replica has won, which ``was`` names if it was in sync."""
+        if self.in_sync and number not in self.in_sync:
+            was = "unclean"
         return msgspec.structs.replace(
             self,
             master=number,

@@ -345,8 +345,7 @@ class ControllerTracker:
     def _breach(self, nearest: _Nearest, step: ctl.AnyRequest, seen: Observation) -> Violation:
         """The breach that the differences from the nearest of the right answers show."""
         wrong, reply, before = nearest
-        unclean = True in self._elections.unclean
-        invariant = CONTROLLER_INVARIANTS[name_of(wrong[0], reply, before, step, unclean=unclean)]
+        invariant = CONTROLLER_INVARIANTS[name_of(wrong[0], reply, before, step)]
         found = self._plain(
             invariant,
             "; ".join(_said(one, one.expected) for one in wrong[:4]),
