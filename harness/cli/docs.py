@@ -22,6 +22,7 @@ from harness.cli.status import FAILED, OK
 from harness.conformance.loading import checked_cases
 from harness.control import openapi
 from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
+from harness.engine.controller.role import PREDICATES as CONTROLLER_PREDICATES
 from harness.engine.peer.comparison import ASKING
 from harness.engine.peer.normal import RULES
 from harness.report import docs_pictures, machine, wire_codes
@@ -128,7 +129,11 @@ def _in_programs() -> dict[str, InPrograms]:
     """By the id of each quirk that a program can bring about: how it does."""
     meanings = {
         name: " ".join((predicate.__doc__ or "").split())
-        for name, predicate in (*NAMESERVER_PREDICATES.items(), *BROKER_PREDICATES.items())
+        for name, predicate in (
+            *NAMESERVER_PREDICATES.items(),
+            *BROKER_PREDICATES.items(),
+            *CONTROLLER_PREDICATES.items(),
+        )
     }
     return {
         quirk.id: InPrograms(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from datetime import date
 
 from rich.console import Console
@@ -30,7 +31,7 @@ from harness.findings.store import FindingStore
 from harness.findings.triage import Budget
 from harness.report.results import RecordError as NoRecordOfACheck
 from harness.report.text import plural
-from harness.session import RunningClock
+from harness.session import RunningClock, Unsupported
 from harness.targets import Target
 
 ALL = "all"
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         f"rmq-harness fuzz · {', '.join(names)} · profile {profile} · seed {seed} · target {target.uri}"
         + (f" · going on after {plural(record.programs, 'program')}" if record.programs else "")
     )
-    kinds: list[Kind] = [KINDS[role][name](setting) for name in names]
+    kinds = _made(names, setting, console)
     try:
         with Line(console, SpinnerColumn()) as line:
             fuzzing = Fuzzing(
@@ -117,6 +118,19 @@ def _kinds(options: argparse.Namespace) -> list[str]:
         hint = did_you_mean(options.kind, known, f"expected {', '.join(known)}")
         raise Usage(f"rmq-harness fuzz: --kind {options.kind}: no such kind of a {options.role}; {hint}")
     return [options.kind]
+
+
+def _made(names: Sequence[str], setting: Setting, console: Console) -> list[Kind]:
+    """The kinds of these names; of several, those are left out that cannot be played on the target."""
+    found: list[Kind] = []
+    for name in names:
+        try:
+            found.append(KINDS[setting.role][name](setting))
+        except Unsupported as why:
+            if len(names) == 1:
+                raise Usage(f"rmq-harness fuzz: --kind {name}: {setting.target.uri}: {why}") from None
+            console.print(f"  {name} is left out: {why}")
+    return found
 
 
 def _record(options: argparse.Namespace, target: Target, profile: str, seed: str) -> Record:

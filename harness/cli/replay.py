@@ -19,6 +19,8 @@ from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
 from harness.conformance.loading import cases
+from harness.engine.controller.kind import ControllerKind
+from harness.engine.controller.role import CONTROLLER
 from harness.findings import folder
 from harness.findings.record import Record, record_of
 from harness.findings.replay import replayed
@@ -162,7 +164,9 @@ def _role(trace: Trace) -> Role:
 
 
 def _setup(trace: Trace) -> Setup:
-    """The settings that the case started its server with."""
+    """The settings that the case, or the kind of programs, started its server with."""
+    if trace.header.case == ControllerKind.name:
+        return CONTROLLER.setup
     name = catalogue().current(trace.header.case)
     of_role = cases(role=_role(trace))
     return next((one.case.setup for one in of_role if one.name == name), DEFAULT_SETUP)

@@ -54,7 +54,9 @@ class TargetContext:
         self.profile: str = profile
         self.deviations = Deviations() if deviations is None else deviations
         """What is known that it does otherwise; more may be learnt while programs are played."""
-        self.servers = InstancePool(target, role.setup) if servers is None else servers
+        self.servers = (
+            InstancePool(target, role.setup, needs_setup=role.needs_setup) if servers is None else servers
+        )
         self.known = role.quirks(self.quirks)
         """Those that programs bring about."""
         self._suite = suite

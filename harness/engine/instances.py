@@ -17,12 +17,20 @@ from harness.targets import Target
 
 class InstancePool:
     """The servers of a target; none runs yet. ``lasting`` keeps them even where new ones cost nothing. They
-    have the settings of ``setup``, where the target takes any.
+    have the settings of ``setup``, where the target takes any; with ``needs_setup`` no others.
     """
 
-    def __init__(self, target: Target, setup: Setup = DEFAULT_SETUP, *, lasting: bool = False) -> None:
+    def __init__(
+        self,
+        target: Target,
+        setup: Setup = DEFAULT_SETUP,
+        *,
+        lasting: bool = False,
+        needs_setup: bool = False,
+    ) -> None:
         self.target = target
         self._setup = setup
+        self._needs_setup = needs_setup
         self._is_renewed = target.capabilities.is_virtual and not lasting
         self._running: list[Instance] = []
         self._is_fresh = False
@@ -35,7 +43,7 @@ class InstancePool:
 
         ``fresh`` asks for new ones, ``sound`` for new ones where those that run are doubtful: in vain where
         they are not ours. Raises ``TargetError`` where one does not start, ``ValueError`` where there are
-        fewer.
+        fewer, ``Unsupported`` where the target takes no settings and needs them.
         """
         capabilities = self.target.capabilities
         if capabilities.is_ours and (self._is_renewed or fresh or (sound and self._is_doubtful)):
@@ -74,6 +82,8 @@ class InstancePool:
         try:
             return self.target.another(self._setup)
         except Unsupported:
+            if self._needs_setup:
+                raise
             return self.target.start()
 
     def _another(self) -> Instance:

@@ -12,6 +12,8 @@ from harness.catalogue import Role as RoleName
 from harness.catalogue import catalogue
 from harness.engine.broker.role import BROKER
 from harness.engine.context import DEADLINE, TargetContext
+from harness.engine.controller.kind import ControllerKind, refuse_without_controller
+from harness.engine.controller.role import CONTROLLER
 from harness.engine.frames.corpus import Corpus
 from harness.engine.frames.experiment import FrameExperiment
 from harness.engine.frames.kind import FramesKind
@@ -56,18 +58,19 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     memory: int = Limits().memory
     """Resident bytes that a target of ours may have."""
 
-    def context(self) -> TargetContext:
-        """A context for one kind. Kinds share the servers, unless another kind may have ended the expiry scan
-        of the target.
+    def context(self, role: Role | None = None) -> TargetContext:
+        """A context for one kind; ``role`` is what it plays on, where that is not what the target is. Kinds
+        of one role share the servers, unless another kind may have ended the expiry scan of the target.
         """
+        alone = role is not None or self.target.waits_alone
         return TargetContext(
             self.target,
             self.profile,
             suite=self.suite,
             started=self.started,
-            servers=None if self.target.waits_alone else self.servers,
+            servers=None if alone else self.servers,
             deadline=self.deadline,
-            role=ROLES[self.role],
+            role=ROLES[self.role] if role is None else role,
             quirks=self.quirks,
             deviations=self.deviations,
         )
@@ -75,6 +78,16 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
 
 def _stateful(setting: Setting) -> Kind:
     return StatefulKind(setting.context(), setting.words)
+
+
+def _controller(setting: Setting) -> Kind:
+    context = setting.context(CONTROLLER)
+    try:
+        refuse_without_controller(context)
+    except BaseException:
+        context.close()
+        raise
+    return ControllerKind(context, setting.words)
 
 
 def _history(setting: Setting) -> Kind:
@@ -101,7 +114,14 @@ def _levels() -> Mapping[str, str]:
 
 
 KINDS: Final[dict[RoleName, dict[str, Callable[[Setting], Kind]]]] = {
-    "nameserver": {"stateful": _stateful, "frames": _frames, "history": _history},
+    "nameserver": {
+        "stateful": _stateful,
+        "frames": _frames,
+        "history": _history,
+        "controller": _controller,
+    },
     "broker": {"stateful": _stateful},
 }
-"""By role and name, in the order in which `fuzz --kind all` takes them."""
+"""By role and name, in the order in which `fuzz --kind all` takes them. One that cannot be played on a target
+raises ``Unsupported`` with the reason.
+"""

@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from harness.catalogue import profile_named
 from harness.engine.context import TargetContext
+from harness.engine.controller.role import CONTROLLER
 from harness.engine.generator import MOST, Allowance, Bounds, Generator, Rule
 from harness.engine.nameserver.role import NAMESERVER
 from harness.engine.nameserver.strategies.pick import Pick
@@ -67,7 +68,7 @@ class Machine(RuleBasedStateMachine):
         """
         context = TargetContext(parse(uri, cls.role.name), profile, role=cls.role)
         atexit.register(context.close)
-        generator = Generator(RULES[cls.role.name], Bounds.of(context), profile_named(profile))
+        generator = Generator(RULES[cls.role.rules], Bounds.of(context), profile_named(profile))
         members: dict[str, Any] = {
             "context": context,
             "bounds": generator.bounds,
@@ -115,6 +116,12 @@ class NameServerMachine(Machine):
     """The machine of NameServers."""
 
     role = NAMESERVER
+
+
+class ControllerMachine(Machine):
+    """The machine of controllers, which NameServers of 5.x may have."""
+
+    role = CONTROLLER
 
 
 @cache

@@ -5,12 +5,11 @@ It sees what the executor gives, and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from harness.engine.executor import Unsolicited
-from harness.findings.deviations import Deviations
-from harness.program.names import Names
-from harness.spec import Observation, StateTracker, Violation
+from harness.spec import Observation, Violation
 from harness.spec.headers import mistyped_answers
 from harness.spec.observation import DEATH
 
@@ -18,24 +17,24 @@ _ANSWERED = "wire.sanity.well-formed-request-is-answered"
 _ECHOED = "wire.framing.opaque-is-echoed"
 
 
-class Oracle:
-    """Judges one run. `jitter` is that of each server's clock, in protocol seconds; `fresh` says that
-    the servers have not been used before; ``deviations`` are those that are known of them.
-    """
+class Tracker(Protocol):
+    """What is known of one server."""
 
-    def __init__(
-        self,
-        profile: str,
-        names: Names,
-        jitter: Sequence[float],
-        *,
-        fresh: bool,
-        deviations: Deviations | None = None,
-    ) -> None:
-        forgives = deviations.forgives if deviations else None
-        self._known = [
-            StateTracker(profile, names, jitter=one, fresh=fresh, forgives=forgives) for one in jitter
-        ]
+    @property
+    def judged(self) -> Mapping[int, frozenset[str]]:
+        """By step: the statements that its answer was held against and has not broken, where that is kept."""
+        ...
+
+    def observe(self, seen: Observation) -> list[Violation]:
+        """Takes in what was seen and gives what the catalogue does not allow of it."""
+        ...
+
+
+class Oracle:
+    """Judges one run, by what is ``known`` of each server."""
+
+    def __init__(self, known: Sequence[Tracker]) -> None:
+        self._known = known
         self._told = 0
         self._is_mistyped = False
         """Whether a mistyped header was told: a server that writes one writes all of them so."""

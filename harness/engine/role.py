@@ -55,8 +55,18 @@ class Role(Protocol):
     def name(self) -> RoleName: ...
 
     @property
+    def rules(self) -> str:
+        """The name of the rules by which its programs are made (`harness.engine.rules`)."""
+        ...
+
+    @property
     def setup(self) -> Setup:
         """The settings with which its servers are started, where they are ours."""
+        ...
+
+    @property
+    def needs_setup(self) -> bool:
+        """Whether a server without these settings is of no use."""
         ...
 
     def session(self, instance: Any, profile: str, **said: Any) -> Session:

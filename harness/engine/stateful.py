@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import msgspec
 
@@ -54,13 +55,14 @@ class StatefulKind(Kind):
     """Programs that the rules of a role make, against a target."""
 
     name = "stateful"
+    plays: ClassVar[type[StatefulExperiment]] = StatefulExperiment
 
     def __init__(self, context: TargetContext, words: str) -> None:
         super().__init__()
-        self.experiment: StatefulExperiment = StatefulExperiment(context, words)
+        self.experiment: StatefulExperiment = self.plays(context, words)
         self._context = context
         self._generator = Generator(
-            RULES[context.role.name], Bounds.of(context), profile_named(context.profile)
+            RULES[context.role.rules], Bounds.of(context), profile_named(context.profile)
         )
         self._tally = context.role.tally()
         self._program_run: ProgramRun | None = None

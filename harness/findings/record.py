@@ -21,6 +21,7 @@ import msgspec
 
 from harness.program.names import MADE_NAME
 from harness.report.frames import RESTARTS, describe
+from harness.session.nameserver.session import AT_THE_CONTROLLER
 from harness.trace import Closed, Event, Note, Opened, Received, Sent, Trace
 from harness.wire import Command, FrameBuffer, WireError, dissect
 from harness.wire.comparing import comparison_rules
@@ -166,6 +167,8 @@ class _Writer:
                 opened["preamble"] = bytes(ast.literal_eval(preamble[1])).hex()
             elif event.text.startswith("under TLS"):
                 opened["tls"] = True
+            elif event.text == AT_THE_CONTROLLER:
+                opened["controller"] = True
 
     # --- what came of it ------------------------------------------------------------------------------------
 

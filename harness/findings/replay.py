@@ -8,10 +8,19 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from typing import cast
 
 from harness.findings.record import Record
 from harness.findings.replay_core import Line, NotOurs, Player
-from harness.session import Instance, PeerReset, TargetDied, Transport, TransportTimeout, Unsupported
+from harness.session import (
+    Instance,
+    NameServerInstance,
+    PeerReset,
+    TargetDied,
+    Transport,
+    TransportTimeout,
+    Unsupported,
+)
 from harness.session.tls import TlsTransport
 
 
@@ -45,17 +54,22 @@ class _Line:
                     self._transport.close("fin")
 
 
+def _controller_of(instance: Instance) -> Transport:
+    """A connection to the controller of a NameServer."""
+    return cast(NameServerInstance, instance).open_controller()
+
+
 class _Instances:
     """Running targets."""
 
     def __init__(self, instances: Sequence[Instance]) -> None:
         self._instances = instances
 
-    def connect(self, server: int, preamble: bytes, tls: bool) -> Line:
+    def connect(self, server: int, preamble: bytes, tls: bool, controller: bool = False) -> Line:
         instance = self._instances[server]
         try:
-            transport: Transport = instance.open()
-        except TargetDied as problem:
+            transport = _controller_of(instance) if controller else instance.open()
+        except (TargetDied, Unsupported) as problem:
             raise ConnectionError(str(problem)) from problem
         with contextlib.suppress(TargetDied):
             transport.send(preamble)

@@ -52,8 +52,10 @@ class Line(Protocol):
 class World(Protocol):
     """Where it is done again. Servers are counted from 0."""
 
-    def connect(self, server: int, preamble: bytes, tls: bool) -> Line:
-        """A new connection. Raises ``ConnectionError`` where none can be had."""
+    def connect(self, server: int, preamble: bytes, tls: bool, controller: bool = False) -> Line:
+        """A new connection, to the server's controller if asked. Raises ``ConnectionError`` where none can be
+        had.
+        """
 
     def now(self, server: int) -> float:
         """Protocol seconds on the clock of a server."""
@@ -250,7 +252,9 @@ class Player:
         self._come_to(server, action["at"])
         try:
             preamble = bytes.fromhex(action.get("preamble", ""))
-            line = self._world.connect(server, preamble, action.get("tls", False))
+            line = self._world.connect(
+                server, preamble, action.get("tls", False), action.get("controller", False)
+            )
         except ConnectionError:
             if not self._lines:
                 raise

@@ -65,7 +65,8 @@ class Sockets:
         self._speed = speed
         self._restart = restart
 
-    def connect(self, server: int, preamble: bytes, tls: bool) -> Line:
+    def connect(self, server: int, preamble: bytes, tls: bool, controller: bool = False) -> Line:
+        """A new connection. A script about a controller is given where that listens."""
         try:
             peer = socket.create_connection(self._servers[server], timeout=5.0)
             peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

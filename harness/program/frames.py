@@ -9,6 +9,8 @@ from harness.program.broker import steps as bk
 from harness.program.broker.frames import content_of as content_for_broker
 from harness.program.chance import chance
 from harness.program.names import Names
+from harness.program.nameserver.controller_frames import content_of as content_for_controller
+from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.nameserver.frames import code_of as code_for_nameserver
 from harness.program.nameserver.frames import content_of as content_for_nameserver
 from harness.program.steps import AnyQuestion
@@ -22,6 +24,8 @@ def code_of(step: AnyQuestion) -> int:
     """The request code of a step."""
     if isinstance(step, bk.BrokerRequest):
         return content_for_broker(step, _PLACEHOLDERS, 0)[0]
+    if isinstance(step, ControllerRequest):
+        return step.codes[0]
     return code_for_nameserver(step)
 
 
@@ -49,4 +53,6 @@ def command_of(step: AnyQuestion, names: Names, opaque: int, announces: int) -> 
 def _content(step: AnyQuestion, names: Names, announces: int) -> tuple[int, dict[str, str | None], bytes]:
     if isinstance(step, bk.BrokerRequest):
         return content_for_broker(step, names, announces)
+    if isinstance(step, ControllerRequest):
+        return content_for_controller(step, names)
     return content_for_nameserver(step, names, announces)

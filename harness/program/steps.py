@@ -5,7 +5,8 @@
   fields back to it.
 - Names are short symbols; the names that a run sends are made of them when a step is carried out.
 
-Steps of a role are in `nameserver.steps` and `broker.steps`; those that every server understands in `step`.
+Steps of a role are in `nameserver.steps`, `nameserver.controller_steps` and `broker.steps`; those that every
+server understands in `step`.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ import msgspec
 
 from harness.program.broker import steps as bk
 from harness.program.broker.any_request import AnyRequest
+from harness.program.nameserver import controller_steps as ctl
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.wire import RequestCode
 
-AnyQuestion = ns.AnyRequest | AnyRequest
-"""A request to a server of either role."""
+AnyQuestion = ns.AnyRequest | AnyRequest | ctl.AnyRequest
+"""A request to a server of either role, or to a controller."""
 
 AnyStep = AnyQuestion | ns.Damaged | bk.NameServer | bk.Hear | Close | Reconnect | Restart | Time
 """Of a NameServer or of a Broker."""

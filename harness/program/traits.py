@@ -25,7 +25,10 @@ _SETTING = "with the setting "
 _GREAT = 2**53
 _NAMED = ("broker", "cluster", "topic")
 _NAMES = ("server", "conn", "broker", "address", "cluster", "topic", "namespace", "key", "value", "code")
-_NUMBERS = ("counter", "timestamp", "seconds", "old", "idle", "queues", "topics")
+_NUMBERS = (
+    *("counter", "timestamp", "seconds", "old", "idle", "queues", "topics"),
+    *("start", "lasts", "log_epoch", "log_end", "priority", "ids", "master_epoch", "set_epoch", "brokers"),
+)
 _WORDS = {
     "oneway": "one-way",
     "binary": "binary",
@@ -45,6 +48,9 @@ _WORDS = {
     "acting": "with enableActingMaster",
     "zone": "with a zone",
     "lines": "with lines",
+    "designate": "demanded",
+    "living": "by force",
+    "allowed": "forbidden",
 }
 
 

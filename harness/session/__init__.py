@@ -21,6 +21,7 @@ from harness.session.exchange import Exchange
 from harness.session.listener import Listener
 from harness.session.meanwhile import meanwhile
 from harness.session.nameserver.broker import Broker
+from harness.session.nameserver.controller_session import ControllerSession
 from harness.session.nameserver.session import NameServerSession
 from harness.session.outcome import (
     Answer,
@@ -72,6 +73,7 @@ __all__ = [
     "ClockKind",
     "ClosedBy",
     "Connection",
+    "ControllerSession",
     "Decisive",
     "Ending",
     "Exchange",

@@ -26,8 +26,11 @@ import yaml
 
 from harness.catalogue import Role as RoleName
 from harness.engine.context import TargetContext
+from harness.engine.controller.kind import ControllerKind
+from harness.engine.controller.role import CONTROLLER
 from harness.engine.kinds import ROLES
-from harness.engine.stateful import StatefulExperiment, StatefulKind
+from harness.engine.role import Role
+from harness.engine.stateful import StatefulKind
 from harness.findings.experiment import Finding
 from harness.findings.failing_cases import FailingCases
 from harness.findings.store import FindingStore
@@ -56,6 +59,7 @@ CHAPTERS = (
     "cluster",
     "concurrency",
     "configuration",
+    "controller",
     "data_version",
     "historical",
     "kv",
@@ -112,12 +116,28 @@ class Made(msgspec.Struct, frozen=True):
     called: frozenset[str]
 
 
+class Machine(msgspec.Struct, frozen=True):
+    """What makes programs, and what they are played on."""
+
+    role: Role
+    kind: type[StatefulKind]
+
+    def context(self, profile: str, mutant: str = "") -> TargetContext:
+        """A reference of a line, or a mutant of it."""
+        uri = f"builtin:{profile}" + (f"?mutant={mutant}" if mutant else "")
+        return TargetContext(parse(uri, self.role.name), profile, role=self.role)
+
+
+_MACHINES = {name: Machine(role, StatefulKind) for name, role in ROLES.items()}
+_OF_CONTROLLERS = Machine(CONTROLLER, ControllerKind)
+
+
 class Programs:
     """The programs that the machine of a line makes from a seed, with what the sound reference answers."""
 
-    def __init__(self, profile: str, seed: str, role: RoleName) -> None:
-        self._context = TargetContext(parse(f"builtin:{profile}", role), profile, role=ROLES[role])
-        self._kind = StatefulKind(self._context, seed)
+    def __init__(self, profile: str, seed: str, machine: Machine) -> None:
+        self._context = machine.context(profile)
+        self._kind = machine.kind(self._context, seed)
         self._seed = seed
         self._made: list[Made] = []
 
@@ -156,8 +176,8 @@ class Programs:
 
 
 @functools.cache
-def _programs(profile: str, seed: str, role: RoleName) -> Programs:
-    return Programs(profile, seed, role)
+def _programs(profile: str, seed: str, machine: Machine) -> Programs:
+    return Programs(profile, seed, machine)
 
 
 def state_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
@@ -194,10 +214,10 @@ def hunt(
 ) -> Hunted:
     """Plays programs on a mutant of a role until one fails."""
     profile = profile_of(mutants_of(role)[name])
-    target = parse(f"builtin:{profile}?mutant={name}", role)
-    context = TargetContext(target, profile, role=ROLES[role])
-    experiment = StatefulExperiment(context, seed)
-    programs = _programs(profile, seed, role)
+    machine = _OF_CONTROLLERS if mutants_of(role)[name].chapter == "controller" else _MACHINES[role]
+    context = machine.context(profile, name)
+    experiment = machine.kind.plays(context, seed)
+    programs = _programs(profile, seed, machine)
     # By name, because lines override methods. Values of a profile are not called.
     changed = [decision for decision, _ in mutants_of(role)[name].changes]
     replaced = {None if isinstance(one, type) else one.__name__ for one in changed}
@@ -220,7 +240,8 @@ def hunt(
             return Hunted(name, profile, seed, number, statement)
         now = RunningClock().waiting
         budget = Budget(now=now, attempts=800, seconds=_SHRINKING, needed=1, tries=_TRIES)
-        explain = FailingCases(target, profile, role, now=now).explained if explains else None
+        cases = FailingCases(context.target, profile, role, now=now)
+        explain = cases.explained if explains else None
         played = program[: attempt.stepped]
         found = triage(experiment, played, attempt, FindingStore(None), budget, explain)
         assert isinstance(found, Finding), f"{name} did not fail again"
@@ -242,6 +263,9 @@ counted. A mutant that is in neither list has not been hunted since the programs
     python tests/quality/hunting.py --seeds 3 --report docs/reference/mutants-found.md
 
 makes the table. `tests/quality/test_machines_find_mutants.py` holds those whose steps somebody has counted.
+
+**The figures of all chapters but controller are out of date**: they were measured before the engine was
+redesigned, and the programs of the seeds have changed since.
 """
 _COLUMNS = "| mutant | line | programs, by seed | shrunk | by hand |\n|---|---|---|---|---|\n"
 _ROW = re.compile(r"\| `([\w.-]+)` \|")

@@ -16,7 +16,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_nameserver(parser)
     add_rules(parser, "that of the target")
     parser.add_argument(
-        "--kind", metavar="KIND", default="all", help="stateful, frames, history, or all (all)"
+        "--kind", metavar="KIND", default="all", help="stateful, frames, history, controller, or all (all)"
     )
     add_run(parser, "programs")
     parser.add_argument("--max-examples", type=count, metavar="N", help="maximum number of programs")

@@ -13,6 +13,7 @@ from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.strategies.readback import look
 from harness.engine.coverage import Coverage
 from harness.engine.executor import Executor
+from harness.engine.quirks import StepQuirks
 from harness.engine.role import Role
 from harness.findings.deviations import Deviations
 from harness.program.broker.filters import Unreadable
@@ -22,7 +23,7 @@ from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import BrokerInstance, BrokerSession
 from harness.spec import Answered
-from harness.spec.quirks import Predicates, QuirksByStep
+from harness.spec.quirks import Predicates
 
 
 def _commits_again(state: ProgramState, step: AnyStep) -> bool:
@@ -52,24 +53,12 @@ PREDICATES: Final[Predicates[ProgramState]] = {
 """By the name that `specs/targets` uses; the docstring of each is its meaning."""
 
 
-class _Quirks:
-    """The named quirks that a target may show."""
-
-    def __init__(self, found: Sequence[Quirk]) -> None:
-        self._by_step = QuirksByStep(found, PREDICATES)
-
-    def __bool__(self) -> bool:
-        return bool(self._by_step)
-
-    def about(self, step: AnyStep, state: ProgramState) -> list[Quirk]:
-        """Those that a step is about, where it is carried out now."""
-        return self._by_step.triggered_by(step, state)
-
-
 class _Broker:
     name: RoleName = "broker"
+    rules = "broker"
     servers = 1
     setup = (("namesrvAddr", "{nameserver};{nameserver2}"),)
+    needs_setup = False
     tolerates = False
 
     def session(self, instance: BrokerInstance, profile: str, **said: Any) -> BrokerSession:
@@ -112,8 +101,8 @@ class _Broker:
     def tally(self) -> Coverage:
         return tally()
 
-    def quirks(self, found: Sequence[Quirk]) -> _Quirks:
-        return _Quirks(found)
+    def quirks(self, found: Sequence[Quirk]) -> StepQuirks:
+        return StepQuirks(found, PREDICATES)
 
 
 BROKER: Final[Role] = _Broker()

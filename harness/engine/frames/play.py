@@ -27,6 +27,7 @@ from harness.findings.experiment import Attempt, Ended
 from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.damaging import segment_of
 from harness.program.names import Names
+from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.nameserver.steps import Damaged, Register
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
@@ -221,7 +222,7 @@ class FrameAttempt:
     # --- steps ----------------------------------------------------------------------------------------------
 
     def _step(self, step: AnyStep) -> None:
-        if isinstance(step, Reconnect | Restart | BrokerRequest | AboutNameServers):
+        if isinstance(step, Reconnect | Restart | BrokerRequest | ControllerRequest | AboutNameServers):
             raise ValueError(f"{type(step).__name__} is no part of a program of damaged frames")
         match step:
             case Damaged():

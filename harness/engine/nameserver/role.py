@@ -20,12 +20,15 @@ from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.steps import AnyStep
 from harness.session import DEFAULT_SETUP, Instance, NameServerInstance, NameServerSession
+from harness.spec import StateTracker
 
 
 class _NameServer:
     name: RoleName = "nameserver"
+    rules = "nameserver"
     servers = 2
     setup = DEFAULT_SETUP
+    needs_setup = False
     tolerates = True
 
     def session(self, instance: Instance, profile: str, **said: Any) -> NameServerSession:
@@ -37,7 +40,10 @@ class _NameServer:
     def judge(
         self, profile: str, names: Names, jitter: Sequence[float], *, fresh: bool, deviations: Deviations
     ) -> Oracle:
-        return Oracle(profile, names, jitter, fresh=fresh, deviations=deviations)
+        forgives = deviations.forgives if deviations else None
+        return Oracle(
+            [StateTracker(profile, names, jitter=one, fresh=fresh, forgives=forgives) for one in jitter]
+        )
 
     def look(self, state: ProgramState, *, moment: int) -> list[AnyStep]:
         return look(state)

@@ -27,6 +27,7 @@ from harness.engine.peer.explaining import Differing, Divergence, Explainer
 from harness.engine.peer.normal import Compare, normal
 from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.nameserver import steps as ns
+from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.session import Clock
@@ -162,7 +163,9 @@ class Comparison:
             for server in _SERVERS:
                 self._played += 1
                 self._noted(self._executor.play(msgspec.structs.replace(first, server=server)))
-        elif isinstance(first, (ns.Damaged, Reconnect, Restart, BrokerRequest, AboutNameServers)):
+        elif isinstance(
+            first, (ns.Damaged, Reconnect, Restart, BrokerRequest, ControllerRequest, AboutNameServers)
+        ):
             raise ValueError(f"{first!r} is no part of a program for two targets")
         elif first.oneway:
             self._ask([first])

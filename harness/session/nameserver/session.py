@@ -28,7 +28,10 @@ from harness.wire import Command, RequestCode, ResponseCode, encode
 from harness.wire.code_names import request_words
 
 _SETTLING = "settling"
-_LEADING = "a controller that leads"
+AT_THE_CONTROLLER: Final = "at the port of the controller"
+"""The note of a connection: all others are at the port of the NameServer."""
+LEADING: Final = "a controller that leads"
+"""What is waited for at the start of a controller."""
 _NO_CONTROLLER = "no controller listens at the port that controllerDLegerPeers names"
 _LEADS_WITHIN = 25.0
 """Waiting seconds from the start of a controller, in which the NameServer answers already. A case may take
@@ -199,24 +202,29 @@ class NameServerSession(NameServerRequests):
         if not self._is_led:
             self._await_leader()
             self._is_led = True
-        return self._added(self._nameserver.open_controller())
+        return self._at_the_controller()
+
+    def _at_the_controller(self) -> Connection:
+        connection = self._added(self._nameserver.open_controller())
+        self._recorder.note(AT_THE_CONTROLLER, connection.id)
+        return connection
 
     def _await_leader(self) -> None:
-        end = self.clock.waiting() + (0.0 if self.futile.is_known(_LEADING) else _LEADS_WITHIN)
+        end = self.clock.waiting() + (0.0 if self.futile.is_known(LEADING) else _LEADS_WITHIN)
         while (problem := self._no_leader()) is not None:
             if self.clock.waiting() >= end:
                 if self.clock.warp:
-                    self.futile.was_in_vain(_LEADING, times=TIMES)  # so long is no slow moment
+                    self.futile.was_in_vain(LEADING, times=TIMES)  # so long is no slow moment
                 if isinstance(problem, TargetDied) and self._has_no_controller():
                     raise Unsupported(_NO_CONTROLLER, of_setup=True)
                 raise Blocked(str(problem), needs=_LED)
             self.pause(self.clock.timing.pause)
-        self.futile.was_met(_LEADING)
+        self.futile.was_met(LEADING)
 
     def _no_leader(self) -> Blocked | None:
         """Why the controller serves nothing yet; None: it does."""
         try:
-            connection = self._added(self._nameserver.open_controller())
+            connection = self._at_the_controller()
         except TargetDied as problem:
             return problem
         ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
@@ -230,7 +238,7 @@ class NameServerSession(NameServerRequests):
         """Of a server whose controller takes no connection: whether it serves otherwise, and has not served
         as a controller in any case.
         """
-        return not self.futile.has_come(_LEADING) and self.is_answered()
+        return not self.futile.has_come(LEADING) and self.is_answered()
 
     def restart(self, how: Ending = "term") -> None:
         super().restart(how)

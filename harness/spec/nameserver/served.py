@@ -6,6 +6,7 @@ from functools import cache
 
 from harness.catalogue import Profile, messages
 from harness.program.nameserver.steps import AnyRequest, Unknown
+from harness.program.step import Request
 from harness.program.steps import AnyStep
 
 
@@ -14,6 +15,11 @@ def is_served(step: AnyStep, line: Profile) -> bool:
     if isinstance(step, Unknown):
         return step.code in _codes(line.name)
     return type(step) not in _unserved(line.name)
+
+
+def serves(kind: type[Request], profile: str) -> bool:
+    """Whether servers of a line know a request."""
+    return not _codes(profile).isdisjoint(kind.codes)
 
 
 @cache
@@ -25,6 +31,4 @@ def _codes(profile: str) -> frozenset[int]:
 @cache
 def _unserved(profile: str) -> frozenset[type]:
     """The steps of which no code is served."""
-    return frozenset(
-        kind for kind in AnyRequest.__args__ if kind.codes and _codes(profile).isdisjoint(kind.codes)
-    )
+    return frozenset(kind for kind in AnyRequest.__args__ if kind.codes and not serves(kind, profile))

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
+from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.nameserver.answers import Answer, Forgives, answer_of, differences
@@ -96,6 +97,8 @@ class StateTracker:
         violations = self._catch_up(seen)
         if isinstance(step, BrokerRequest | AboutNameServers):
             raise ValueError("requests to Brokers are judged by harness.spec.broker")
+        if isinstance(step, ControllerRequest):
+            raise ValueError("requests to controllers are judged by harness.spec.nameserver.controller")
         match step:
             case Time():
                 self._pass(step, seen)

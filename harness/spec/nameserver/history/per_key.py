@@ -23,6 +23,7 @@ from harness.catalogue import profile_named
 from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
+from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.nameserver.frames import BORN
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.spec.linear import ENDLESS, Call, Moment
@@ -191,7 +192,7 @@ class _Projector:
                 pass
             case ns.Damaged():
                 raise ValueError("damaged frames are judged by harness.engine.frames")
-            case _ if not isinstance(step, BrokerRequest | AboutNameServers):
+            case _ if not isinstance(step, BrokerRequest | ControllerRequest | AboutNameServers):
                 self._request(one, step, _answer(one))
 
     def _close(self, one: Observation, step: Close) -> None:

@@ -164,7 +164,7 @@ def test_a_registration_behind_garbled_bytes_may_have_taken_effect() -> None:
 """
     register, route = seen_of(text, "5.3")
     garbled = msgspec.structs.replace(register, outcome=Garbled("no length"))
-    judge = Oracle("5.3", NAMES, [0.0], fresh=True)
+    judge = Oracle([StateTracker("5.3", NAMES, fresh=True)])
     assert [one.invariant for one in judge.observe([garbled], [])] == ["answers-are-commands"]
     assert judge.observe([route], []) == []
 
