@@ -130,6 +130,8 @@ class Pulls:
         held |= {"messages-can-be-read"}
         if wanted is not None and not wanted.is_everything:
             held.add(wanted.invariant)
+        if step.suspend and step.offset >= queue.least(begin - self._ledger.lag):
+            held.add("held-until-its-time-is-over")
         if not 0 < len(messages) <= step.most:
             raise InvariantError(
                 "pull-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}"
@@ -159,7 +161,7 @@ class Pulls:
 
     def _was_prompt(self, entry: Entry, wanted: Wanted | None, end: float) -> None:
         """Whether a held pull was answered when a message came, and not only some time later."""
-        self._ledger.held |= {"held-until-a-message-comes", "held-until-its-time-is-over"}
+        self._ledger.held.add("held-until-a-message-comes")
         if wanted is not None and entry.latest < self.looked:
             name = self._ledger.names.name(entry.message)
             raise InvariantError(
@@ -258,9 +260,9 @@ class Pulls:
             self._none_of_a_slave(step, queue, moment, answer, wanted)
             return
         held = self._ledger.held
+        held |= {"held-until-its-time-is-over"} if step.suspend else set()
         if answer.code == _NOT_FOUND:
             held |= {"pull-at-the-end-waits"} if offset == lowest == highest else set()
-            held |= {"held-until-its-time-is-over"} if step.suspend else set()
             if offset < lowest:
                 self._lost(queue, offset, moment, "PULL_NOT_FOUND (19)")
             if not (lowest <= offset <= highest or offset == 0):

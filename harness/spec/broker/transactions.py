@@ -190,14 +190,12 @@ class Transactions:
             conns = self._producers.get(group, {})
             if half.maybe or group in self._unsure or list(conns) != [conn]:
                 continue
-            since = max(half.stored, conns[conn], self._ledger.started)
             if half.ends:
-                is_due = begin - max(since, half.over) > _ROUND
-                self._ledger.held |= {"ended-is-not-asked-about"} if is_due else set()
+                self._ledger.held.add("ended-is-not-asked-about")
                 continue
+            since = max(half.stored, conns[conn], self._ledger.started)
             if half.immune is not None:
-                is_due = since + _ROUND < begin < half.immune[0]
-                self._ledger.held |= {"immune-is-not-asked-about"} if is_due else set()
+                self._ledger.held |= {"immune-is-not-asked-about"} if begin < half.immune[0] else set()
                 since = max(since, half.immune[1])
             is_due = begin - since > _ROUND
             self._ledger.held |= {"silent-producer-is-asked"} if is_due else set()
