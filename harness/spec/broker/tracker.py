@@ -10,8 +10,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Sequence
 from math import inf
 
 from harness.catalogue import profile_named
@@ -79,8 +79,11 @@ class BrokerTracker:
                 self._ledger.coming(seen.step)
         found: list[Violation] = []
         for seen in sorted(batch, key=lambda one: _rank(one.step)):
-            with self._judging(seen.number, found):
+            try:
                 self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
+            except InvariantError as wrong:
+                found.append(self._violation(seen.number, wrong))
+            self._note(seen.number)
         for seen in batch:
             if isinstance(seen.step, Time):  # before it began, all answers were noticed that had come
                 self._pulls.looked = seen.invoked + seen.number * _AT_ONCE
@@ -91,13 +94,16 @@ class BrokerTracker:
     def told(self, conn: str, number: int, moment: float, command: Command) -> list[Violation]:
         """What is wrong about a request of the Broker's, which was noticed behind a step."""
         found: list[Violation] = []
-        with self._judging(number, found):
+        try:
             if command.code == RequestCode.CHECK_TRANSACTION_STATE:
                 self._transactions.asked(conn, command, self._heard.get(conn, 0.0), moment)
             else:
                 group = self._ledger.names.made.get((command.ext or {}).get("consumerGroup") or "")
                 if group is not None:
                     self._online.told(conn, group, moment)
+        except InvariantError as wrong:
+            found.append(self._violation(number, wrong))
+        self._note(number)
         return found
 
     def heard(self, batch: Sequence[Observation]) -> list[Violation]:
@@ -107,9 +113,12 @@ class BrokerTracker:
             if not isinstance(seen.outcome, Answered) or not isinstance(seen.step, Request):
                 continue
             conn, moment = seen.step.conn, seen.invoked
-            with self._judging(seen.number, found):
+            try:
                 self._online.heard(conn, seen.number, moment)
                 self._transactions.missed(conn, moment)
+            except InvariantError as wrong:
+                found.append(self._violation(seen.number, wrong))
+            self._note(seen.number)
             self._heard[conn] = max(self._heard.get(conn, 0.0), moment)
         return found
 
@@ -123,27 +132,19 @@ class BrokerTracker:
                 symbol = made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
                 self._retried[symbol, step.group] = one.reconsume_times
 
-    @contextlib.contextmanager
-    def _judging(self, number: int, found: list[Violation]) -> Iterator[None]:
-        """Collects what is wrong with a step, and what it was held against and has not broken."""
+    def _note(self, number: int) -> None:
+        """What a step was held against since the last call, and has not broken."""
         held = self._ledger.held
-        held.clear()
-        try:
-            yield
-        except InvariantError as wrong:
-            found.append(self._violation(number, wrong))
-            held.discard(wrong.invariant)
         if held:
-            statements = frozenset(map(self._statement, held))
+            statements = _statements(self._profile, frozenset(held))
             self.judged[number] = self.judged.get(number, frozenset()) | statements
-
-    def _statement(self, invariant: str) -> str:
-        return BROKER_INVARIANTS[invariant].statement_in(self._profile)
+            held.clear()
 
     def _violation(self, number: int, wrong: InvariantError) -> Violation:
+        self._ledger.held.discard(wrong.invariant)
         return Violation(
             invariant=wrong.invariant,
-            statement=self._statement(wrong.invariant),
+            statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
             expected=wrong.expected,
             actual=wrong.actual,
             number=number,
@@ -330,6 +331,11 @@ class BrokerTracker:
         self._ledger.held |= {"filter-can-be-checked"} if is_sure else set()
         if is_sure and answer.code not in (code, 2):
             raise InvariantError("filter-can-be-checked", f"code {code}", f"{answer.code}, {answer.remark}")
+
+
+@functools.cache
+def _statements(profile: str, invariants: frozenset[str]) -> frozenset[str]:
+    return frozenset(BROKER_INVARIANTS[one].statement_in(profile) for one in invariants)
 
 
 def is_unknown_end(step: Request) -> bool:
