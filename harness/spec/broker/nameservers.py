@@ -191,9 +191,9 @@ class NameServers:
             return
         waits = max((self._waits(one, moment) for one in self._known), default=0.0)
         last = max([known.since, end, self._called, *whole])
-        first = max([known.since, end, self._called, *whole[:-1]])
-        if len(whole) > 1 or moment > first + _ROUND + waits:
-            held.add(self._reason(which, known, first))
+        first = max(known.since, end, self._called)
+        came = [at for at in whole if at > first]
+        held |= {self._reason(which, known, before) for before in [first, *came][: len(came)]}
         if moment > last + _ROUND + waits:
             name, since = self._reason(which, known, last), moment - last
             raise InvariantError(name, f"a registration at {_name(which)}", f"none in {since:.0f} s")
