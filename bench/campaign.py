@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
+from harness.catalogue import ROLES, Role
 from harness.engine.kinds import KINDS, Setting
 from harness.mining.campaign import Campaign, Plan, settings_of
 from harness.mining.spark import session
@@ -38,32 +39,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.campaign", description=str(__doc__).partition("\n")[0]
     )
+    parser.add_argument("--role", choices=ROLES, default=ROLES[0], help=f"{' or '.join(ROLES)} ({ROLES[0]})")
     parser.add_argument("--runs", type=int, default=800, help="in a round (800)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds (3)")
     options = parser.parse_args([] if arguments is None else arguments)
+    role: Role = options.role
     began = time.perf_counter()
     spark = session("bench", master="local[2,4]")
     with tempfile.TemporaryDirectory() as root:
-        warm = _campaign(f"{root}/warm", 1, 20, chunk=10)
+        warm = _campaign(role, f"{root}/warm", 1, 20, chunk=10)
         warm.run(spark.sparkContext)
         print(f"Spark and its workers are there after {time.perf_counter() - began:.1f} s")
         rates: dict[str, list[float]] = {"alone": [], "kept": [], "campaign": []}
         steps = 0
         for number in range(options.rounds):
             first = 1 + number * options.runs
-            steps, seconds = _timed(lambda first=first: _alone(first, options.runs))
+            steps, seconds = _timed(lambda first=first: _alone(role, first, options.runs))
             rates["alone"].append(options.runs / seconds)
-            kept = _campaign(f"{root}/kept{number}", first, options.runs, chunk=options.runs // 4)
+            kept = _campaign(role, f"{root}/kept{number}", first, options.runs, chunk=options.runs // 4)
             _, seconds = _timed(lambda kept=kept: sum(carry_out(order).tally.steps for order in kept.orders))
             rates["kept"].append(options.runs / seconds)
-            made = _campaign(f"{root}/made{number}", first, options.runs, chunk=options.runs // 4)
+            made = _campaign(role, f"{root}/made{number}", first, options.runs, chunk=options.runs // 4)
             made.run(spark.sparkContext)
             rates["campaign"].append(options.runs / made.seconds)
     spark.stop()
     load = os.getloadavg()[0]
     print(
-        f"{options.runs} runs of {steps / options.runs:.0f} steps in a round, {options.rounds} rounds, "
-        f"load {load:.1f}"
+        f"{role}: {options.runs} runs of {steps / options.runs:.0f} steps in a round, "
+        f"{options.rounds} rounds, load {load:.1f}"
     )
     for name, found in rates.items():
         rate = statistics.median(found)
@@ -83,12 +86,13 @@ def _timed(work: Callable[[], int]) -> tuple[int, float]:
     return work(), time.perf_counter() - began
 
 
-def _alone(first: int, runs: int) -> int:
-    kind = KINDS["nameserver"]["stateful"](Setting(target=parse(TARGET), profile=PROFILE, words="bench"))
+def _alone(role: Role, first: int, runs: int) -> int:
+    setting = Setting(target=parse(TARGET, role), role=role, profile=PROFILE, words="bench")
+    kind = KINDS[role]["stateful"](setting)
     return sum(len(kind.run(seed).program) for seed in range(first, first + runs))
 
 
-def _campaign(root: str, first: int, runs: int, *, chunk: int) -> Campaign:
+def _campaign(role: Role, root: str, first: int, runs: int, *, chunk: int) -> Campaign:
     plan = Plan(
         root=root,
         campaign="bench",
@@ -96,7 +100,7 @@ def _campaign(root: str, first: int, runs: int, *, chunk: int) -> Campaign:
         kinds=("stateful",),
         seed=first,
         runs=runs,
-        settings=settings_of(chunk=chunk, shrink=2, attempts=200, deadline=120.0, sample=500),
+        settings=settings_of(role, chunk=chunk, shrink=2, attempts=200, deadline=120.0, sample=500),
     )
     return Campaign(plan, now=time.perf_counter)
 

@@ -17,7 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from harness.mining.schema import ALPHABET, RUNS, SCHEMA_VERSION, arrow_schema
+from harness.mining.schema import LETTERS as RULES
+from harness.mining.schema import RUNS, SCHEMA_VERSION, arrow_schema
 
 __all__ = ["BUGS", "LEAK", "TARGETS", "Bug", "chunk", "write"]
 
@@ -64,7 +65,7 @@ BUGS = (
 )
 
 _MUTATORS = np.array([letter in "RSUwapdXNFQTL" for letter in LETTERS])
-_RULES = {letter: rule for rule, letter in ALPHABET.items()}
+_RULES = RULES["nameserver"]
 _NAMES = pa.array([_RULES[letter] for letter in LETTERS])
 _ARGS = pa.array(
     [

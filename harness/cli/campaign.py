@@ -8,17 +8,19 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn
 
-from harness.catalogue import default_profile
+from harness.catalogue import ROLES, Role, default_profile
 from harness.cli.asked import profile_of, quirks_for, target_of
 from harness.cli.bar import LOG_EVERY, Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
+from harness.engine.kinds import KINDS
 from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_of
 from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
@@ -48,8 +50,9 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     if options.recorded:
         return _recorded(options, console)
     require_posix("campaign")
-    asked = _targets(options)
-    plan = _plan(options, [(target.uri, profile) for target, profile in asked])
+    role: Role = options.role or ROLES[0]
+    asked = _targets(options, role)
+    plan = _plan(options, role, [(target.uri, profile) for target, profile in asked])
     stopwatch = RunningClock()
     with Line(console, SpinnerColumn(), BarColumn()) as line:
         with _interrupts_wait() as interrupts:
@@ -58,7 +61,7 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         left = sum(len(order.span) for order in campaign.orders)
         several = f"{len(plan.targets)} targets" if len(plan.targets) > 1 else plan.targets[0][0]
         console.print(
-            f"rmq-harness campaign {plan.campaign} · {', '.join(plan.kinds)} · {several} · "
+            f"rmq-harness campaign {plan.campaign} · {role} · {', '.join(plan.kinds)} · {several} · "
             f"seeds {plan.seed} to {plan.seed + plan.runs - 1} · {left} of {wanted} runs to play"
         )
         ending: Ending = "interrupted" if interrupts else "done"
@@ -73,24 +76,31 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
 # --- what was asked for -------------------------------------------------------------------------------------
 
 
-def _targets(options: argparse.Namespace) -> list[tuple[Target, str]]:
+def _targets(options: argparse.Namespace, role: Role) -> list[tuple[Target, str]]:
     uris = options.target or ([] if options.mutant else ["builtin:"])
-    named = [target_of("campaign", spelled_out(uri), options) for uri in uris]
+    named = [target_of("campaign", spelled_out(uri, role), options, role) for uri in uris]
     virtual = (one.line for one in named if one.capabilities.is_virtual)
     line = options.profile or next(virtual, None) or default_profile().name
-    named += [target_of("campaign", f"builtin:{line}?mutant={name}", options) for name in options.mutant]
+    mutants = [f"builtin:{line}?mutant={name}" for name in options.mutant]
+    named += [target_of("campaign", uri, options, role) for uri in mutants]
     for target in named:
-        quirks_for("campaign", options.quirks, target)
-    found = {target.uri: (target, profile_of("campaign", options.profile, target)) for target in named}
+        quirks_for("campaign", options.quirks, target, role)
+    found = {target.uri: (target, profile_of("campaign", options.profile, target, role)) for target in named}
     if len(found) < len(named):
         twice = [uri for uri, times in Counter(one.uri for one in named).items() if times > 1]
         raise Usage(f"rmq-harness campaign: {', '.join(twice)}: named twice; a run is made once")
     return list(found.values())
 
 
-def _plan(options: argparse.Namespace, targets: list[tuple[str, str]]) -> Plan:
+def _plan(options: argparse.Namespace, role: Role, targets: list[tuple[str, str]]) -> Plan:
     if options.runs is None:
         raise Usage("rmq-harness campaign: say how many: --runs 1000, of each kind and for each target")
+    for kind in options.kind:
+        if kind not in KINDS[role]:
+            raise Usage(
+                f"rmq-harness campaign: --kind {kind}: no such kind of a {role}; "
+                f"expected {', '.join(KINDS[role])}"
+            )
     for name in ("shrink", "sample"):
         if getattr(options, name) < 0:
             raise Usage(f"rmq-harness campaign: --{name}: expected a number from 0 on")
@@ -99,7 +109,7 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, str]]) -> Plan:
     name = options.name or f"seed-{options.seed}"
     if options.chunk is None:
         before = Store(options.out).manifest(name)
-        virtual = all(parse(uri).capabilities.is_virtual for uri, _ in targets)
+        virtual = all(parse(uri, role, options.nameserver).capabilities.is_virtual for uri, _ in targets)
         usual = _CHUNK if virtual else _LATE_CHUNK
         options.chunk = usual if before is None else before.settings.chunk
     return Plan(
@@ -110,6 +120,7 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, str]]) -> Plan:
         seed=options.seed,
         runs=options.runs,
         settings=settings_of(
+            role,
             chunk=options.chunk,
             shrink=options.shrink,
             attempts=options.attempts,
@@ -117,6 +128,7 @@ def _plan(options: argparse.Namespace, targets: list[tuple[str, str]]) -> Plan:
             sample=options.sample,
             quirks=options.quirks,
         ),
+        nameserver=options.nameserver,
         max_time=options.max_time,
         arguments={"command": " ".join(options.command_line)},
     )
@@ -171,6 +183,7 @@ def _recorded(options: argparse.Namespace, console: Console) -> dict[str, Any]:
                 f"rmq-harness campaign: --from: {name} is a campaign of runs there: say another --name"
             )
         rows = read_recorded(directory, name)
+        _is_of_one_role(options, store, name, directory, {row["role"] for row, _ in rows})
         store.begin(name)
         store.add(name, rows)
         for row, _ in rows:
@@ -193,6 +206,23 @@ def _recorded(options: argparse.Namespace, console: Console) -> dict[str, Any]:
         "seconds": 0.0,
         "all_seconds": 0.0,
     }
+
+
+def _is_of_one_role(
+    options: argparse.Namespace, store: Store, name: str, directory: Path, roles: set[Role]
+) -> None:
+    """Refuses a record of another role than was said, or than a campaign of that name has."""
+    if options.role is not None and roles - {options.role}:
+        raise Usage(
+            f"rmq-harness campaign: --from {directory}: its runs are of role {', '.join(sorted(roles))}, "
+            f"not {options.role}; leave --role out: a record says what its target is"
+        )
+    there = store.roles(name)
+    if len(there | roles) > 1:
+        raise Usage(
+            f"rmq-harness campaign: --from {directory}: its runs are of role {', '.join(sorted(roles))}, and "
+            f"campaign {name} there has runs of role {', '.join(sorted(there))}: say another --name"
+        )
 
 
 # --- while it goes on ---------------------------------------------------------------------------------------
@@ -245,6 +275,7 @@ def _answer(plan: Plan, campaign: Campaign, ending: Ending, seconds: float) -> d
         "exit_status": status,
         "why": why,
         "campaign": plan.campaign,
+        "role": plan.settings.role,
         "out": plan.root,
         "kinds": list(plan.kinds),
         "seed": plan.seed,

@@ -48,7 +48,13 @@ def run(options: argparse.Namespace) -> int:
         with Line(console, *columns, said="starting Spark") as line:
             spark = session("rmq-harness mine", master=options.master, memory=options.memory)
             try:
-                mined = mine(spark, options.root, against=options.against, heard=partial(_shown, line))
+                mined = mine(
+                    spark,
+                    options.root,
+                    role=options.role,
+                    against=options.against,
+                    heard=partial(_shown, line),
+                )
             finally:
                 stop(spark)
     rows = {name: table.to_pylist() for name, table in mined.tables.items()}
@@ -89,6 +95,7 @@ def _answer(
         "exit_status": status,
         "why": why,
         "root": options.root,
+        "role": next((row["role"] for row in rows["populations"]), options.role),
         "against": options.against,
         "runs": mined.runs,
         "steps": mined.steps,

@@ -79,7 +79,9 @@ class Role(Protocol):
         ...
 
     def state(self, profile: str, servers: int) -> Any:
-        """What exists at first; ``apply(step)`` of it carries a step out."""
+        """What exists at first; ``apply(step)`` of it carries a step out, and ``facts()`` tells what exists,
+        by symbols: mining takes states with equal facts for one.
+        """
         ...
 
     @property

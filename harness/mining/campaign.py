@@ -19,9 +19,9 @@ from typing import Any, Literal
 import msgspec
 from pyspark import SparkContext
 
-from harness.catalogue import catalogue
+from harness.catalogue import Role, catalogue
 from harness.mining.errors import MiningError
-from harness.mining.schema import ALPHABET, SCHEMA_VERSION
+from harness.mining.schema import ALPHABETS, SCHEMA_VERSION
 from harness.mining.store import Manifest, Settings, Span, Store
 from harness.mining.worker import Order, Receipt, carry_out, generator_of
 from harness.targets import parse
@@ -51,6 +51,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     runs: int
     """Of each kind, for each target."""
     settings: Settings
+    nameserver: str = ""
+    """Where running Brokers find the NameServer that the harness is."""
     max_time: float | None = None
     """Real seconds."""
     arguments: Mapping[str, Any] = {}
@@ -58,26 +60,31 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     def orders(self, store: Store) -> list[Order]:
         """The chunks that are to be played; targets that must be started come one after another."""
         found = [
-            Order(
-                root=self.root,
-                campaign=self.campaign,
-                target=target,
-                profile=profile,
-                span=span,
-                settings=self.settings,
-            )
+            self.order(target, profile, span)
             for target, profile in self.targets
             for span in missing(self, store.spans(self.campaign, target))
         ]
         places = {target: place for place, (target, _) in enumerate(self.targets)}
-
-        together = {target for target in places if parse(target).capabilities.is_virtual}
+        parsed = (parse(target, self.settings.role, self.nameserver) for target in places)
+        together = {target.uri for target in parsed if target.capabilities.is_virtual}
 
         def order_of(one: Order) -> tuple[int, int, int]:
             place = places[one.target]
             return (-1 if one.target in together else place, one.span.first, place)
 
         return sorted(found, key=order_of)
+
+    def order(self, target: str, profile: str, span: Span) -> Order:
+        """One chunk."""
+        return Order(
+            root=self.root,
+            campaign=self.campaign,
+            target=target,
+            profile=profile,
+            span=span,
+            settings=self.settings,
+            nameserver=self.nameserver,
+        )
 
 
 def missing(plan: Plan, there: Sequence[Span]) -> list[Span]:
@@ -101,13 +108,14 @@ def missing(plan: Plan, there: Sequence[Span]) -> list[Span]:
     return found
 
 
-def settings_of(**chosen: Any) -> Settings:
+def settings_of(role: Role = "nameserver", **chosen: Any) -> Settings:
     """Settings of this harness: what is chosen, and what it is."""
     return Settings(
         schema_version=SCHEMA_VERSION,
         suite_version=version(),
         catalogue_digest=catalogue().digest,
-        alphabet=ALPHABET,
+        alphabet=ALPHABETS[role],
+        role=role,
         **chosen,
     )
 
@@ -194,14 +202,7 @@ class Campaign:
             raise MiningError(_differs(plan.campaign, manifest.settings, plan.settings), status=3)
         for target, profile in plan.targets:
             for kind in plan.kinds:
-                order = Order(
-                    root=plan.root,
-                    campaign=plan.campaign,
-                    target=target,
-                    profile=profile,
-                    span=Span(kind, 0, 0),
-                    settings=plan.settings,
-                )
+                order = plan.order(target, profile, Span(kind, 0, 0))
                 made_by, key = f"{profile} {generator_of(order)}", f"{kind} {target}"
                 known = manifest.generators.setdefault(key, made_by)
                 if known != made_by:
@@ -284,6 +285,8 @@ class _Job:
             if self._orders:
                 # Few enough tasks that those which have not begun are soon through once all is to stop.
                 tasks = min(len(self._orders), max(_TASKS, 8 * self._context.defaultParallelism))
+                if any(order.nameserver for order in self._orders):
+                    tasks = 1  # one process alone can be the NameServer of a running Broker
                 self.receipts = self._context.parallelize(self._orders, tasks).map(carry_out).collect()
         except BaseException as problem:
             self.problem = problem

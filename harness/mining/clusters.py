@@ -6,8 +6,8 @@
 - Only programs that were made small have an explanation. A run whose program was not goes to a finding of its
   signature, else of its invariant: to one whose small program its own contains, if there is one, then to the
   one with most runs. What nothing explains is a finding of its own.
-- A finding is represented by its shortest program; of several by one that ends in a look at the
-  registrations, since other answers follow from them, then by one whose statement most of its runs have
+- A finding is represented by its shortest program; of several, on NameServers, by one that ends in a look at
+  the registrations, since other answers follow from them, then by one whose statement most of its runs have
   broken. Letters, the least seed, then the least run decide between equal ones.
 """
 
@@ -19,10 +19,16 @@ from typing import Final
 
 import msgspec
 
-from harness.mining.schema import ALPHABET
+from harness.catalogue import Role
+from harness.mining.schema import ALPHABETS
 
 _TAIL = 12
-_REGISTRATIONS: Final = tuple(ALPHABET[rule] for rule in ("route", "cluster-info", "member-group"))
+_REGISTRATIONS: Final = ("route", "cluster-info", "member-group")
+_FIRST: Final[dict[Role, frozenset[str]]] = {
+    "nameserver": frozenset(ALPHABETS["nameserver"][rule] for rule in _REGISTRATIONS),
+    "broker": frozenset(),
+}
+"""By role: letters of looks from which other answers follow."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +38,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
     campaign: str
     source: str
     kind: str
+    role: Role = "nameserver"
     target: str
     profile: str
     mutant: str | None
@@ -147,7 +154,7 @@ def _cluster(failures: Sequence[Failure]) -> Cluster:
     def key(one: Failure) -> tuple[bool, int, bool, int, str, int, str]:
         letters = one.shrunk_ops or one.played
         plain = letters if one.shrunk_ops else ""
-        is_aside = letters[-1:] not in _REGISTRATIONS
+        is_aside = letters[-1:] not in _FIRST[one.role]
         return (
             *(one.shrunk_ops is None, len(letters), is_aside, -times[one.statement]),
             *(plain, one.seed, one.run_id),

@@ -15,6 +15,7 @@ from harness.report.templating import filled_markdown
 MEANINGS: Final[dict[str, str]] = {
     # --- which runs
     "campaign": "name of the campaign, or of the recorded run that was read",
+    "role": "what the target is: `nameserver` or `broker`",
     "target": "URI of the target",
     "version": "what the target says it is: 5.3.3, builtin 5.3, or its description",
     "profile": "the profile that judged it",

@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from harness.catalogue import ROLES, Role
 from harness.mining.clusters import Cluster, Failure, clusters
 from harness.mining.contrast import MOST, Contrast, contrast
 from harness.mining.queries import FAILING
@@ -76,7 +77,7 @@ def _finding(number: int, cluster: Cluster, told: Row, root: str) -> dict[str, A
         "runs": len(cluster.failures),
         "seeds": ", ".join(map(str, seeds[:5])) + (", …" if len(seeds) > 5 else ""),
         "shortest_steps": len(best.shrunk_ops or best.played),
-        "rules": _rules(cluster.letters, ", "),
+        "rules": _rules(cluster.letters, best.role, ", "),
         "program": best.shrunk_program,
         "shrunk": cluster.shrunk,
         "statements": ", ".join(cluster.statements),
@@ -91,18 +92,22 @@ def replay_line(best: Failure, trace: str | None, root: str) -> str | None:
     if trace:
         words = ["replay", f"{root.rstrip('/')}/{trace}", best.target]
     elif best.source == "campaign":
-        words = ["campaign", best.target, "--profile", best.profile, "--kind", best.kind]
+        words = ["campaign", best.target, *_judged_as(best), "--kind", best.kind]
         words += ["--seed", str(best.seed), "--runs", "1"]
     elif best.source == "check" and best.invariant:
-        words = ["check", best.target, "--profile", best.profile, "--select", best.invariant]
-        words += ["--role", "broker"] if best.statement.startswith("bk.") else []
+        words = ["check", best.target, *_judged_as(best), "--select", best.invariant]
     else:
         return None
     return shlex.join(["rmq-harness", *words])
 
 
-def _rules(letters: str, between: str) -> str:
-    return between.join(LETTERS.get(letter, letter) for letter in letters)
+def _judged_as(best: Failure) -> list[str]:
+    role = [] if best.role == ROLES[0] else ["--role", best.role]
+    return [*role, "--profile", best.profile]
+
+
+def _rules(letters: str, role: Role, between: str) -> str:
+    return between.join(LETTERS[role].get(letter, letter) for letter in letters)
 
 
 # --- what goes before them ----------------------------------------------------------------------------------
@@ -115,7 +120,7 @@ def _contrasts(runs: DataFrame, failures: Iterable[Failure], tallies: Sequence[R
     targets = sorted({target for target, _ in groups})
     passing = _passing(runs, targets, tallies)
     return [
-        _contrasted(one)
+        _contrasted(one, group[0].role)
         for (target, _), group in sorted(groups.items())
         for one in contrast(group, passing[target])
     ]
@@ -142,14 +147,14 @@ def _passing(
     return found
 
 
-def _contrasted(one: Contrast) -> dict[str, Any]:
+def _contrasted(one: Contrast, role: Role) -> dict[str, Any]:
     columns = ("failing_with", "failing", "passing_with", "passing")
     return {
         **{
             name: getattr(one, name)
             for name in ("target", "statement", "round", "g2", "held_g2", "confirmed")
         },
-        "pattern": _rules(one.letters, " … "),
+        "pattern": _rules(one.letters, role, " … "),
         **dict(zip(columns, one.found, strict=True)),
         **dict(zip((f"held_{name}" for name in columns), one.held, strict=True)),
     }

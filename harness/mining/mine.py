@@ -12,9 +12,9 @@ Invariants:
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 
 import msgspec
 import pyarrow as pa
@@ -23,9 +23,9 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from harness.catalogue import catalogue, profile_named
+from harness.catalogue import Role, catalogue, profile_named
 from harness.engine.coverage import Need
-from harness.engine.nameserver.goals import tally
+from harness.engine.kinds import ROLES
 from harness.mining import failing
 from harness.mining.queries import POPULATION, RUN_COLUMNS
 from harness.mining.queries import compared as ask_compared
@@ -75,44 +75,59 @@ def nothing(root: str) -> Mined | None:
 
 
 def mine(
-    spark: SparkSession, root: str, *, against: str | None = None, heard: Telling = lambda *_: None
+    spark: SparkSession,
+    root: str,
+    *,
+    role: Role | None = None,
+    against: str | None = None,
+    heard: Telling = lambda *_: None,
 ) -> Mined:
-    """Mines the records below ``root``; compares them with those below ``against``, the campaign before.
+    """Mines the records of a role below ``root``; compares them with those below ``against``, the campaign
+    before. ``role`` None: that of all records below ``root``.
 
-    Raises ``MiningError`` where Spark fails; what cannot be read is in the result.
+    Raises ``MiningError`` where Spark fails, or where there are records of several roles and none is named;
+    what cannot be read is in the result.
     """
     with translated():
-        records = read(spark, root)
-        earlier = read(spark, against) if against is not None else Records(None, ())
+        records = read(spark, root, role)
+        role = records.role
+        earlier = read(spark, against, role) if against is not None else Records(None, ())
         try:
-            tables = _mined(spark, root, records.runs, earlier.runs, heard)
+            tables = _mined(spark, root, records, earlier.runs, heard)
         except (PySparkException, Py4JError):
-            again = read(spark, root, deep=True)
-            once_more = read(spark, against, deep=True) if against is not None else earlier
+            again = read(spark, root, role, deep=True)
+            once_more = read(spark, against, role, deep=True) if against is not None else earlier
             if (again.troubles, once_more.troubles) == (records.troubles, earlier.troubles):
                 raise
             records, earlier = again, once_more
-            tables = _mined(spark, root, records.runs, earlier.runs, heard)
+            tables = _mined(spark, root, records, earlier.runs, heard)
     return Mined(tables, (*records.troubles, *earlier.troubles))
 
 
 def _mined(
-    spark: SparkSession, root: str, runs: DataFrame | None, earlier: DataFrame | None, heard: Telling
+    spark: SparkSession, root: str, records: Records, earlier: DataFrame | None, heard: Telling
 ) -> dict[str, pa.Table]:
-    if runs is None:
+    if records.runs is None:
         return {name: made(name, []) for name in TABLES}
-    return _Mining(spark, root, runs, earlier, heard).tables()
+    return _Mining(spark, root, records.runs, records.role, earlier, heard).tables()
 
 
 class _Mining:
     """One mining: questions that are asked side by side, and tables made of the answers."""
 
     def __init__(
-        self, spark: SparkSession, root: str, runs: DataFrame, earlier: DataFrame | None, heard: Telling
+        self,
+        spark: SparkSession,
+        root: str,
+        runs: DataFrame,
+        role: Role,
+        earlier: DataFrame | None,
+        heard: Telling,
     ) -> None:
         self._spark = spark
         self._root = root
         self._runs = runs
+        self._role: Role = role
         self._index = runs.select(*RUN_COLUMNS)
         self._before = None if earlier is None else earlier.select(*RUN_COLUMNS)
         self._heard = heard
@@ -154,9 +169,9 @@ class _Mining:
         reached = _asked(ask_goals.reached(self._index))
         hunts = _asked(ask_hunts.hunts(self._index)) if any(row["mutant"] for row in tallies) else []
         return {
-            "populations": counts.populations(tallies, seeds),
+            "populations": counts.populations(tallies, seeds, self._role),
             "outcomes": counts.outcomes(tallies),
-            "goals": counts.goals(tallies, reached, _goals),
+            "goals": counts.goals(tallies, reached, partial(_goals, self._role)),
             "mutants": counts.hunts(hunts, tallies),
         }
 
@@ -185,7 +200,7 @@ class _Mining:
             sides[1], F.col("b") == F.col("run_id_b")
         )
         parted = {(row["a"], row["b"]): row for row in _asked(ask_differing.parted(joined))}
-        return {**rows, "flaky": counts.flaky(unlike, parted)}
+        return {**rows, "flaky": counts.flaky(unlike, parted, self._role)}
 
     # --- questions about steps ------------------------------------------------------------------------------
 
@@ -197,7 +212,7 @@ class _Mining:
         cases = _asked(ask_coverage.cases(self._runs)) if has_cases else []
         return {
             "rates": counts.rates(whole, judged),
-            "coverage": counts.coverage(whole, judged, _wanted(judged)),
+            "coverage": counts.coverage(whole, judged, partial(_wanted, self._role)),
             "undistinguished": counts.undistinguished(whole, judged, cases),
         }
 
@@ -240,7 +255,7 @@ class _Mining:
         if not any(target != other for target, other in reference.items()):
             return {}
         found = _asked(ask_differing.divergences(self._runs, reference))
-        return {"divergences": counts.divergences(found)}
+        return {"divergences": counts.divergences(found, self._role)}
 
 
 def _asked(frame: DataFrame) -> Rows:
@@ -259,32 +274,20 @@ def _by_soundness(target: str) -> tuple[bool, bool, str]:
     return "mutant=" in target, not target.startswith("builtin:"), target
 
 
-def _wanted(judged: Iterable[Row]) -> Callable[[str, str], list[str]]:
-    """By target and profile, the statements that might have been judged: of a NameServer none that is about
-    Brokers alone.
-    """
-    known = {one.id: one for one in catalogue().statements}
-    roles: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for row in judged:
-        about = known[row["statement"]].roles if row["statement"] in known else ()
-        roles[row["target"], row["profile"]] |= set(about if len(about) == 1 else ())
-
-    def wanted(target: str, profile: str) -> list[str]:
-        seen = roles[target, profile] or {"nameserver"}
-        return [
-            one.id for one in known.values() if profile in one.profiles and not seen.isdisjoint(one.roles)
-        ]
-
-    return wanted
+def _wanted(role: Role, target: str, profile: str) -> list[str]:
+    """The statements that might have been judged of a target."""
+    return [one.id for one in catalogue().of(role).under(profile)]
 
 
-def _goals(row: Row) -> list[str]:
+def _goals(role: Role, row: Row) -> list[str]:
     """Those that runs of this kind can reach."""
     if row["kind"] != "stateful":
         return []
     able: set[Need] = {*profile_named(row["profile"]).features}
     if not row["target"].startswith("tcp:"):
-        able |= {"restart", "servers"}
+        able.add("restart")
+        if ROLES[role].servers > 1:
+            able.add("servers")
     if row["clock"] != "real":
         able.add("leases")
-    return [goal.id for goal in tally().required(able)]
+    return [goal.id for goal in ROLES[role].tally().required(able)]

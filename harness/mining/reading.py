@@ -3,6 +3,8 @@
 Invariants:
 - Files are checked one by one before anything is counted: briefly at first; if reading fails later, each
   column of each file. An unreadable file is a `Trouble` and left out; nothing else is.
+- What is read is of one role: rows of NameServers and of Brokers have letters of their own, and no rate,
+  state or program in common. A file of runs is of one role.
 - The schema is given, never inferred. A file is ours if each of its rows has a schema version, and is read if
   that is no newer than ours.
 - Only DataFrames are used: any file system that Spark knows will do, Spark Connect included.
@@ -11,17 +13,21 @@ Invariants:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
 import msgspec
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from harness.catalogue import ROLES, Role
+from harness.mining.errors import MiningError
 from harness.mining.schema import PARTITIONS, RUNS, SCHEMA_VERSION, spark_schema
+from harness.report.text import plural
 
 Kind = Literal["truncated", "foreign", "newer", "unreadable", "empty"]
 
@@ -45,6 +51,8 @@ class Records(msgspec.Struct, frozen=True):
 
     runs: DataFrame | None
     troubles: tuple[Trouble, ...]
+    role: Role = ROLES[0]
+    """What the targets of the runs are."""
 
 
 class _Seen(msgspec.Struct, frozen=True):
@@ -52,11 +60,14 @@ class _Seen(msgspec.Struct, frozen=True):
     versions: int
     """Rows that tell a schema version."""
     newest: int | None
+    roles: frozenset[Role]
 
 
-def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
-    """The runs below a root (a path, or a URL of a file system that Spark knows). ``deep`` reads each column
-    of each file in order to find those that are damaged inside.
+def read(spark: SparkSession, root: str, role: Role | None = None, *, deep: bool = False) -> Records:
+    """The runs of a role below a root (a path, or a URL of a file system that Spark knows). ``deep`` reads
+    each column of each file in order to find those that are damaged inside.
+
+    ``role`` None: that of all runs. Raises ``MiningError`` where there are runs of several.
     """
     folder = f"{root.rstrip('/')}/{RUNS}"
     try:
@@ -78,12 +89,35 @@ def read(spark: SparkSession, root: str, *, deep: bool = False) -> Records:
         if trouble is not None
     ]
     bad = {trouble.path for trouble in troubles}
-    good = [path for path, _ in files if _plain(path) not in bad]
-    if not good:
+    roles = {path: next(iter(seen[url].roles)) for path, url in files if _plain(path) not in bad}
+    if not roles:
         message = "none of its files can be mined" if files else _NONE
         return Records(None, (*troubles, Trouble(folder, "empty", message)))
+    role = role or _only(root, roles.values())
+    good = [path for path, of in roles.items() if of == role]
+    if not good:
+        message = f"its runs are of role {roles.popitem()[1]}, and none of role {role}"
+        return Records(None, (*troubles, Trouble(folder, "empty", message)), role)
     reader = spark.read.schema(spark_schema()).option("basePath", folder)
-    return Records(reader.parquet(*(map(_escaped, good) if bad else [folder])), tuple(troubles))
+    runs = reader.parquet(*([folder] if len(good) == len(files) else map(_escaped, good)))
+    return Records(runs.withColumn("role", _role()), tuple(troubles), role)
+
+
+def _role() -> Column:
+    """Of a run; older ones, which do not say it, are of NameServers."""
+    return F.coalesce("role", F.lit(ROLES[0]))
+
+
+def _only(root: str, roles: Iterable[Role]) -> Role:
+    files = Counter(roles)
+    if len(files) > 1:
+        there = " and ".join(f"{one} ({plural(files[one], 'file')})" for one in ROLES)
+        raise MiningError(
+            f"{root}: expected runs of one role, got {there}: their statements, steps and states have "
+            f"nothing in common; say {' or '.join(f'--role {one}' for one in ROLES)}",
+            status=3,
+        )
+    return next(iter(files))
 
 
 def _plain(path: str) -> str:
@@ -103,7 +137,11 @@ def nothing_in(root: str) -> Trouble | None:
 
 def _look(spark: SparkSession, folder: str, *, deep: bool) -> dict[str, _Seen]:
     """What is in each file that can be opened, by its URL; with ``deep``, that can be read to its end."""
-    columns = spark_schema(partitions=False) if deep else "schema_version INT, run_id STRING, steps INT"
+    columns = (
+        spark_schema(partitions=False)
+        if deep
+        else "schema_version INT, run_id STRING, steps INT, role STRING"
+    )
     frame = spark.read.schema(columns).option("recursiveFileLookup", "true").option(*_RETRIES).parquet(folder)
     digest = F.max(F.xxhash64(*(frame.columns if deep else ["schema_version"])))
     rows = (
@@ -112,11 +150,15 @@ def _look(spark: SparkSession, folder: str, *, deep: bool) -> dict[str, _Seen]:
             F.count("*").alias("rows"),
             F.count("schema_version").alias("versions"),
             F.max("schema_version").alias("newest"),
+            F.collect_set(_role()).alias("roles"),
             digest.alias("digest"),
         )
         .collect()
     )
-    return {row["path"]: _Seen(row["rows"], row["versions"], row["newest"]) for row in rows}
+    return {
+        row["path"]: _Seen(row["rows"], row["versions"], row["newest"], frozenset(row["roles"]))
+        for row in rows
+    }
 
 
 def _trouble(path: str, seen: _Seen, whole: _Seen | None) -> Trouble | None:
@@ -126,6 +168,10 @@ def _trouble(path: str, seen: _Seen, whole: _Seen | None) -> Trouble | None:
     if seen.newest is not None and seen.newest > SCHEMA_VERSION:
         text = f"its schema is {seen.newest}, ours {SCHEMA_VERSION}: a newer rmq-harness reads it"
         return Trouble(plain, "newer", text)
+    if len(seen.roles) > 1:
+        return Trouble(
+            plain, "foreign", f"runs of several roles in one file: {', '.join(sorted(seen.roles))}"
+        )
     if whole is None or whole.rows < seen.rows:
         return Trouble(plain, "unreadable", "it is damaged inside: a column cannot be read to its end")
     return None

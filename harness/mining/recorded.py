@@ -18,13 +18,15 @@ from pathlib import Path
 
 import msgspec
 
+from harness.catalogue import Role
 from harness.engine.fuzzing import Record
 from harness.engine.peer.journal import Entry, Head, ProgramError
 from harness.findings.experiment import Finding, Flaky
 from harness.findings.folder import SUMMARY, TRACE, read_summary
 from harness.mining.errors import MiningError
 from harness.mining.records import Judged, Origin, Row, row_of, signature_text
-from harness.mining.schema import ALPHABET, Outcome
+from harness.mining.schema import ALPHABETS, Outcome
+from harness.program.broker.steps import AboutNameServers, BrokerRequest
 from harness.program.steps import AnyStep
 from harness.report.results import FILE_NAME, CaseResult, RecordError, Verdict, read_run
 from harness.spec import Violation
@@ -72,17 +74,18 @@ def _number(text: str) -> int:
 
 
 def _origin(
-    campaign: str, source: str, kind: str, target: str, profile: str, suite: str, catalogue: str
+    campaign: str, role: Role, source: str, kind: str, target: str, profile: str, suite: str, catalogue: str
 ) -> Origin:
     return Origin(
         campaign=campaign,
-        target=spelled_out(target),
+        role=role,
+        target=spelled_out(target, role),
         source=source,
         kind=kind,
         profile=profile,
         suite_version=suite,
         catalogue_digest=catalogue,
-        generator=f"{source}-record-1 {kind}",
+        generator=f"{source}-record-1 {kind} role={role}",
     )
 
 
@@ -92,8 +95,9 @@ def _origin(
 def _cases(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]]:
     run = read_run(directory)
     head = run.header
-    target = spelled_out(head.target, head.role)
-    origin = _origin(campaign, "check", "case", target, head.profile, head.suite, head.catalogue)
+    origin = _origin(
+        campaign, head.role, "check", "case", head.target, head.profile, head.suite, head.catalogue
+    )
     began = datetime.fromisoformat(head.started).astimezone(UTC)
     for result in run.results:
         outcome = _VERDICTS.get(result.verdict)
@@ -118,7 +122,7 @@ def _cases(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]]
             version=head.description,
         )
         trace = result.trace or (result.failure.trace if result.failure is not None else None)
-        yield _standing_for(row, result), _trace(directory / trace) if trace else None
+        yield _standing_for(row, result, head.role), _trace(directory / trace) if trace else None
 
 
 def _violation(result: CaseResult, outcome: Outcome) -> Violation | None:
@@ -141,14 +145,14 @@ def _trace(path: Path) -> Trace | None:
         return None
 
 
-def _standing_for(row: Row, result: CaseResult) -> Row:
+def _standing_for(row: Row, result: CaseResult, role: Role) -> Row:
     """A row with one step that stands for a case."""
     step: Row = {name: [None] for name in ("broker", "cluster", "topic", "latency_us", "request_code")}
     step |= {name: [None] for name in ("response_code", "fault")}
     step |= {"rule": ["other"], "args": [msgspec.json.encode({"case": result.case}).decode()]}
     step |= {"server": [0], "conn": [""], "at_us": [0], "answer": ["none"], "bytes_out": [0], "bytes_in": [0]}
     step |= {"fp": [row["fp_initial"]], "statements": [sorted(result.statements)]}
-    return row | step | {"steps": 1, "ops": ALPHABET["other"]}
+    return row | step | {"steps": 1, "ops": ALPHABETS[role]["other"]}
 
 
 # --- fuzz ---------------------------------------------------------------------------------------------------
@@ -160,7 +164,11 @@ def _findings(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | Non
         summary = read_summary(path.parent)
         found = summary.found
         digest = _number(repr(found.signature))
-        origin = _origin(campaign, "fuzz", summary.kind, summary.target, summary.profile, summary.suite, "")
+        trace = _trace(path.parent / TRACE)
+        role = _role_of(found, trace)
+        origin = _origin(
+            campaign, role, "fuzz", summary.kind, summary.target, summary.profile, summary.suite, ""
+        )
         is_finding = isinstance(found, Finding)
         row = row_of(
             origin,
@@ -180,7 +188,15 @@ def _findings(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | Non
             clock=summary.clock,
             version=summary.description,
         )
-        yield row | {"signature": signature_text(found.signature)}, _trace(path.parent / TRACE)
+        yield row | {"signature": signature_text(found.signature)}, trace
+
+
+def _role_of(found: Finding | Flaky, trace: Trace | None) -> Role:
+    """What a program was played on; where its trace cannot be read, what understands its steps."""
+    if trace is not None:
+        return "broker" if trace.header.role == "broker" else "nameserver"
+    of_brokers = any(isinstance(step, BrokerRequest | AboutNameServers) for step in found.program)
+    return "broker" if of_brokers else "nameserver"
 
 
 def _in(found: Finding | Flaky) -> Violation:
@@ -199,7 +215,7 @@ def _rounds(directory: Path, campaign: str) -> Iterator[tuple[Row, Trace | None]
     if not lines:
         raise MiningError(f"--from {directory}: journal.jsonl is empty: no round was done", status=3)
     head = msgspec.json.decode(lines[0], type=Head)
-    origin = _origin(campaign, "diff", "diff", head.b, head.profile, "", "")
+    origin = _origin(campaign, "nameserver", "diff", "diff", head.b, head.profile, "", "")
     origin = msgspec.structs.replace(origin, generator=f"diff-record-1 against {head.a} seed={head.seed}")
     for line in lines[1:]:
         entry = msgspec.json.decode(line, type=Entry)

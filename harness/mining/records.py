@@ -4,9 +4,7 @@ Invariants:
 - A row is made of values alone: the program, the record, the judgement. The same run gives the same row
   anywhere, but for what a clock said (`started`, `elapsed_us`, `latency_us`, and `at_us` if time is not
   virtual).
-- Fingerprints are digests of the state that the program should have produced, by symbols: who is registered,
-  what is served, what is stored, which settings are unusual. They leave out data versions and the age of
-  leases, with which hardly two states would be equal.
+- Fingerprints are digests of the state that the program should have produced: of its `facts`, by symbols.
 - Frames that went out in one segment cannot be separated on the wire: the first step has all of its bytes.
 - A row whose arrays differ in length is refused before it is written.
 """
@@ -21,13 +19,16 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from harness.engine.nameserver.program_state import ProgramState
+from harness.catalogue import Role
+from harness.engine.kinds import ROLES
 from harness.findings.experiment import Attempt, Finding, Flaky, Signature, signature_of
-from harness.mining.schema import ALPHABET, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
+from harness.mining.schema import ALPHABETS, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
+from harness.program.broker.steps import NameServer
 from harness.program.frames import code_of
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Request, Restart
 from harness.program.steps import AnyStep, encode_step
+from harness.program.traits import changes
 from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
 from harness.trace import Header, Received, Sent, Trace
 
@@ -39,6 +40,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     """Where a run comes from: what all runs of one batch have in common."""
 
     campaign: str
+    role: Role
     target: str
     source: str
     kind: str
@@ -69,9 +71,9 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
 # --- steps --------------------------------------------------------------------------------------------------
 
 
-def letters(rules: Iterable[str]) -> str:
+def letters(rules: Iterable[str], role: Role) -> str:
     """Rules as `ops`."""
-    return "".join([ALPHABET[rule] for rule in rules])
+    return "".join([ALPHABETS[role][rule] for rule in rules])
 
 
 def fault_of(step: AnyStep) -> str | None:
@@ -96,44 +98,29 @@ def fault_of(step: AnyStep) -> str | None:
             found = set() if step.how == "fin" else {step.how}
         case Restart():
             found = {step.how}
+        case NameServer() if step.manner not in ("well", "knows"):
+            found = {f"nameserver-{step.manner}"}
     return "+".join(sorted(found)) or None
 
 
-def fingerprint(state: ProgramState) -> int:
-    """A digest of what should exist, as a signed number of 64 bits."""
-    expected = [
-        (
-            sorted(
-                (
-                    name,
-                    broker.cluster,
-                    sorted(broker.ids.items()),
-                    sorted(one.clusters_of(name)),
-                    one.topics_of(name),
-                )
-                + ((broker.acting, broker.zone) if broker.acting or broker.zone else ())
-                for name, broker in one.brokers.items()
-            ),
-            sorted((*key, lease.broker, lease.id) for key, lease in one.leases.items()),
-            sorted((topic, sorted(brokers)) for topic, brokers in one.mapped.items()),
-        )
-        for one in state.expected
-    ]
-    pairs = sorted((*pair[:3], pair[3] or "") for pair in state.pairs)
-    turned = sorted((server, key, state.expected[server].settings[key]) for server, key in state.settings())
-    said = repr((expected, pairs, turned, sorted(state.replaced))).encode()
+def fingerprint(state: Any) -> int:
+    """A digest of what should exist (`Role.state`), as a signed number of 64 bits."""
+    said = repr(state.facts()).encode()
     return int.from_bytes(hashlib.blake2b(said, digest_size=8).digest(), "big", signed=True)
 
 
 def _changes_nothing(step: AnyStep) -> bool:
     """Whether a step leaves every state as it is, so that its print need not be taken again."""
-    return (isinstance(step, ns.QUIET) and step.broken is None) or isinstance(step, ns.Damaged)
+    if isinstance(step, Request):
+        return step.broken is None and not changes(step)
+    return isinstance(step, ns.Damaged)
 
 
-def _prints(program: Sequence[AnyStep], profile: str) -> tuple[int, list[int]]:
+def _prints(program: Sequence[AnyStep], origin: Origin) -> tuple[int, list[int]]:
+    role = ROLES[origin.role]
     servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
-    state = ProgramState(profile, servers)
-    first = latest = fingerprint(ProgramState(profile))
+    state = role.state(origin.profile, servers)
+    first = latest = fingerprint(role.state(origin.profile, 1))
     prints = []
     for step in program:
         state.apply(step)
@@ -214,7 +201,7 @@ def _answer(seen: Observation | None) -> str:
         return "none"
     if isinstance(seen.outcome, Unanswered):
         return "silent" if seen.outcome.surely else "none"
-    return _ANSWERS[type(seen.outcome)]
+    return _ANSWERS.get(type(seen.outcome), "none")  # what others have heard is no answer
 
 
 def _event_of(seen: Observation | None) -> int:
@@ -244,7 +231,7 @@ def row_of(
     """The row of a run. ``recorded`` None: nothing of it is known but ``program``."""
     violation = judged.violation
     rules = [step.rule for step in program]
-    first, prints = _prints(program, origin.profile)
+    first, prints = _prints(program, origin)
     head = Header() if recorded is None else recorded.trace.header
     row: Row = {
         "schema_version": SCHEMA_VERSION,
@@ -277,7 +264,7 @@ def row_of(
         "trace": trace,
         "goals": sorted(set(goals)),
         "fp_initial": first,
-        "ops": letters(rules),
+        "ops": letters(rules, origin.role),
         "rule": rules,
         "args": [encode_step(step) for step in program],
         "server": [getattr(step, "server", 0) for step in program],
@@ -288,8 +275,9 @@ def row_of(
         "request_code": [_code(step) for step in program],
         "fp": prints,
         "fault": [fault_of(step) for step in program],
+        "role": origin.role,
     }
-    return row | _made_of_it(judged) | _seen(program, recorded, violation)
+    return row | _made_of_it(judged, origin.role) | _seen(program, recorded, violation)
 
 
 def signature_text(one: Signature) -> str:
@@ -309,11 +297,11 @@ def _code(step: AnyStep) -> int | None:
     return int(code_of(step)) if isinstance(step, Request) else None
 
 
-def _made_of_it(judged: Judged) -> Row:
+def _made_of_it(judged: Judged, role: Role) -> Row:
     found = judged.found
     shrunk = found.program if judged.was_shrunk and isinstance(found, Finding) else None
     return {
-        "shrunk_ops": None if shrunk is None else letters(step.rule for step in shrunk),
+        "shrunk_ops": None if shrunk is None else letters((step.rule for step in shrunk), role),
         "shrunk_program": None if shrunk is None else "\n".join(map(encode_step, shrunk)),
         "also_fails": None if shrunk is None or not isinstance(found, Finding) else list(found.also_fails),
         "confirmed_shown": None if found is None else found.confirmed.shown,

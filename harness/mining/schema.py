@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 import pyarrow as pa
 
+from harness.catalogue import ROLES, Role
+from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 """Of every row. A row with a greater one is from a newer harness."""
 
 RUNS: Final = "runs"
@@ -105,11 +108,11 @@ COLUMNS: Final[tuple[Column, ...]] = (
     ),
     Column("goals", pa.list_(_TEXT), "ids of the goals that the program reached, sorted"),
     Column("fp_initial", _LONG, "fingerprint of the state before the first step"),
-    Column("ops", _TEXT, "one letter for each step, by `ALPHABET`"),
+    Column("ops", _TEXT, "one letter for each step, by `ALPHABETS`"),
     # --- its steps
-    _step("rule", _TEXT, "what was done: a key of `ALPHABET`"),
+    _step("rule", _TEXT, "what was done: a key of `ALPHABETS`, by role"),
     _step("args", _TEXT, "the whole step as canonical JSON, for replay"),
-    _step("server", _INT, "which of several NameServers, from 0"),
+    _step("server", _INT, "which of several servers, from 0"),
     _step("conn", _TEXT, "symbol of the connection; empty where it needs none"),
     _step("broker", _TEXT, "symbol of the broker name", null=True),
     _step("cluster", _TEXT, "symbol of the cluster", null=True),
@@ -137,21 +140,42 @@ COLUMNS: Final[tuple[Column, ...]] = (
         null=True,
         since=2,
     ),
+    # --- which run, too
+    Column(
+        "role", _TEXT, "what the target is: `nameserver` or `broker`; null: `nameserver`", null=True, since=3
+    ),
 )
 """In the order of the files. Fingerprints are digests of what the program has made of the servers, by
 symbols: equal states of different runs and targets have equal ones."""
 
 PARTITIONS: Final = tuple(column.name for column in COLUMNS if column.in_path)
 
-ALPHABET: Final[dict[str, str]] = {
-    rule: letter
-    for kind in AnyStep.__args__
-    for rule, letter in zip(kind.rules or (kind.__struct_config__.tag,), kind.letters, strict=False)
-} | {"other": "O"}
-"""Rules of NameServers and their letters: letters and digits alone, so that `ops` can be searched by regular
-expressions. ``other`` are bytes of a recorded run that are no request that is known."""
+_OF_BROKERS = (BrokerRequest, AboutNameServers)
+_OF_ALL = (Close, Reconnect, Restart, Time)
 
-LETTERS: Final = {letter: rule for rule, letter in ALPHABET.items()}
+
+def _alphabet(role: Role) -> dict[str, str]:
+    kinds = (
+        kind
+        for kind in AnyStep.__args__
+        if kind in _OF_ALL or issubclass(kind, _OF_BROKERS) is (role == "broker")
+    )
+    return {
+        rule: letter
+        for kind in kinds
+        for rule, letter in zip(kind.rules or (kind.__struct_config__.tag,), kind.letters, strict=True)
+    } | {"other": "O"}
+
+
+ALPHABETS: Final[dict[Role, dict[str, str]]] = {role: _alphabet(role) for role in ROLES}
+"""By role: its rules and their letters: letters and digits alone, so that `ops` can be searched by regular
+expressions. ``other`` are bytes of a recorded run that are no request that is known.
+"""
+
+LETTERS: Final = {
+    role: {letter: rule for rule, letter in alphabet.items()} for role, alphabet in ALPHABETS.items()
+}
+"""By role, the other way round."""
 
 
 def arrow_schema(*, steps: bool = True, partitions: bool = False) -> pa.Schema:

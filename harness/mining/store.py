@@ -35,6 +35,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
+from harness.catalogue import Role
 from harness.mining.errors import MiningError
 from harness.mining.place import opened
 from harness.mining.records import Row, table_of
@@ -63,6 +64,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     alphabet: dict[str, str]
     quirks: str = ""
     """`--quirks`, where it was said."""
+    role: Role = "nameserver"
+    """What the targets are."""
 
 
 class Manifest(msgspec.Struct, kw_only=True):
@@ -165,6 +168,19 @@ class Store:
             for span in self.spans(campaign, target)
         ]
         return pa.concat_tables(tables) if tables else None
+
+    def roles(self, campaign: str) -> set[Role]:
+        """What the targets of a campaign are; none where nothing is there."""
+        manifest = self.manifest(campaign)
+        if manifest is not None:
+            return {manifest.settings.role}
+        found: set[Role] = set()
+        for target in self.campaigns().get(campaign, []):
+            for span in self.spans(campaign, target):
+                path = self._at(f"{INDEX}/{_part(campaign, target)}/{span.name}.parquet")
+                with self._fs.open_input_file(path) as file:
+                    found |= _roles_in(pq.ParquetFile(file))
+        return found
 
     # --- writing --------------------------------------------------------------------------------------------
 
@@ -275,6 +291,13 @@ class Store:
             with self._fs.open_output_stream(aside) as file:
                 file.write(data)
             self._fs.move(aside, place)
+
+
+def _roles_in(file: pq.ParquetFile) -> set[Role]:
+    """Of the runs of a chunk; older ones, which do not say it, are of NameServers."""
+    if "role" not in file.schema_arrow.names:
+        return {"nameserver"}
+    return {one or "nameserver" for one in file.read(["role"])["role"].unique().to_pylist()}
 
 
 class _Saying:

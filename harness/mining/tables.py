@@ -42,6 +42,7 @@ TABLES: Final[dict[str, pa.Schema]] = {
         long="runs seeds steps passed failed quirk flaky timeout died error",
         time="started ended",
         real="elapsed_s",
+        text2="role",
     ),
     "outcomes": _table(
         "Outcomes of the runs of a target.",

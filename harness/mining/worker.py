@@ -32,7 +32,7 @@ from harness.findings.triage import Budget, triage
 from harness.mining.records import Judged, Origin, Row, row_of
 from harness.mining.store import Settings, Span, Store, Tally
 from harness.session import RunningClock, TargetDied
-from harness.targets import TargetError, parse
+from harness.targets import Target, TargetError, parse
 from harness.trace import Trace
 
 _STOP_EVERY = 0.5
@@ -56,6 +56,12 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     profile: str
     span: Span
     settings: Settings
+    nameserver: str = ""
+    """Where a running Broker finds the NameServer that the harness is (`harness.targets.parse`)."""
+
+    def parsed(self) -> Target:
+        """Its target. Raises ``TargetError``."""
+        return parse(self.target, self.settings.role, self.nameserver)
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,17 +126,17 @@ def close_all() -> None:
 
 
 def _cases_of(order: Order, now: Callable[[], float]) -> FailingCases:
-    quirks = order.settings.quirks
-    key = f"{order.profile} {quirks} {order.target}"
+    role, quirks = order.settings.role, order.settings.quirks
+    key = f"{role} {order.profile} {quirks} {order.target}"
     if key not in _failing_cases:
         _failing_cases.clear()
-        _failing_cases[key] = FailingCases(parse(order.target), order.profile, now=now, quirks=quirks)
+        _failing_cases[key] = FailingCases(order.parsed(), order.profile, role, now=now, quirks=quirks)
     return _failing_cases[key]
 
 
 def _kind(order: Order) -> Kind:
-    settings = order.settings
-    key = f"{order.span.kind} {order.profile} {settings.deadline} {settings.quirks} {order.target}"
+    one = order.settings
+    key = f"{one.role} {order.span.kind} {order.profile} {one.deadline} {one.quirks} {order.target}"
     if key not in _open:
         close_all()
         _open[key] = _made(order)
@@ -138,12 +144,13 @@ def _kind(order: Order) -> Kind:
 
 
 def _made(order: Order) -> Kind:
-    target = parse(order.target)
+    target, role = order.parsed(), order.settings.role
     # In process names are private; elsewhere each attempt needs new ones.
     words = "campaign" if target.capabilities.is_virtual else os.urandom(8).hex()
-    return KINDS["nameserver"][order.span.kind](
+    return KINDS[role][order.span.kind](
         Setting(
             target=target,
+            role=role,
             profile=order.profile,
             quirks=order.settings.quirks,
             words=words,
@@ -163,10 +170,11 @@ class _Chunk:
         self._order = order
         self._kind = kind
         self._clock = clock
-        self._is_virtual = parse(order.target).capabilities.is_virtual
+        self._is_virtual = order.parsed().capabilities.is_virtual
         self._triaged: Counter[Signature] = Counter()
         self._origin = Origin(
             campaign=order.campaign,
+            role=order.settings.role,
             target=order.target,
             source="campaign",
             kind=order.span.kind,

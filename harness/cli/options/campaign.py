@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options.shared import TARGETS, add_json, add_max_time, add_rules, add_spark
+from harness.cli.options.shared import (
+    TARGETS,
+    add_json,
+    add_max_time,
+    add_nameserver,
+    add_role_of_data,
+    add_rules,
+    add_spark,
+)
 from harness.cli.options.values import amount, count, duration, listed, several
 
 
@@ -14,6 +22,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", nargs="*", metavar="TARGET", help=f"one or more targets; default builtin:; {TARGETS}"
     )
+    add_role_of_data(parser, "nameserver; --from: that of the record")
+    add_nameserver(parser)
     parser.add_argument("--runs", type=count, metavar="N", help="runs of each kind, for each target")
     parser.add_argument(
         "--seed", type=int, default=1, metavar="S", help="seed of the first run; seeds count up (1)"
@@ -27,7 +37,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=listed(("stateful", "frames", "history"), "kind"),
         default=("stateful",),
         metavar="LIST",
-        help="stateful, frames, history (stateful)",
+        help="stateful, frames, history; of a Broker: stateful (stateful)",
     )
     add_rules(parser, "those of each target")
     parser.add_argument(

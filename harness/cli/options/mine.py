@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from harness.cli.options.shared import add_json, add_spark
+from harness.cli.options.shared import add_json, add_role_of_data, add_spark
 from harness.cli.options.values import listed
 
 
@@ -13,6 +13,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "root", metavar="DIR", help="directory or URL of the data set: the --out of a campaign"
     )
+    add_role_of_data(parser, "that of the data set")
     parser.add_argument("--against", metavar="DIR", help="an earlier data set to compare with")
     parser.add_argument(
         "--out",

@@ -49,6 +49,11 @@ def add_role(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_role_of_data(parser: argparse.ArgumentParser, otherwise: str) -> None:
+    """Adds `--role` of a command that reads runs, which know their role: it is None where it was not said."""
+    parser.add_argument("--role", choices=ROLES, help=f"what the target is: {either(ROLES)} ({otherwise})")
+
+
 def add_target(parser: argparse.ArgumentParser) -> None:
     """Adds `TARGET`, the reference by default."""
     parser.add_argument(

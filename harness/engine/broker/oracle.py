@@ -29,8 +29,11 @@ class BrokerOracle:
 
     @property
     def judged(self) -> dict[int, frozenset[str]]:
-        """None: it is not counted what a Broker's answers were held against."""
-        return {}
+        """By step: the statements that it was held against and has not broken."""
+        found: dict[int, frozenset[str]] = {}
+        for known in self._known:
+            found |= known.judged
+        return found
 
     def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled."""

@@ -124,6 +124,25 @@ class ProgramState:
             case _:
                 self._of_groups(step)
 
+    def facts(self) -> object:
+        """What exists, by symbols: topics and how full their queues are, how half messages ended, who is in
+        which group, which offsets are committed, what is locked, what the Broker is and allows. It leaves
+        out times, and counts none, one or some: with numbers hardly two states would be equal.
+        """
+        return (
+            sorted(self.topics.items()),
+            sorted((*key, _some(count)) for key, count in self.stored.items()),
+            sorted({tuple(verdicts) for verdicts in self.verdicts.values()}),
+            _some(len(self.waiting)),
+            sorted((one.client, one.groups, one.topics, one.producers) for one in self.beats.values()),
+            sorted(self.offsets),
+            sorted((group, _some(count)) for group, count in self.returned.items()),
+            sorted(self.dead),
+            sorted((*key, client) for key, client in self.locks.items()),
+            sorted(self.allowed.items()),
+            (_some(len(self.recalled)), _some(self.pops), self.is_slave, self.switched, self.is_unforced),
+        )
+
     def _sent(self, step: bk.Send) -> None:
         self.messages.update(dict.fromkeys(step.messages, step))
         queues = self.topics.setdefault(step.topic, _BY_A_SEND)
@@ -176,3 +195,8 @@ class ProgramState:
                 self.offsets[step.group, step.topic, step.queue] = step.commit
             case bk.Lock():
                 self.locks[step.group, step.topic] = step.client
+
+
+def _some(count: int) -> int:
+    """None, one, or several."""
+    return min(count, 2)

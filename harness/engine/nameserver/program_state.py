@@ -82,6 +82,33 @@ class ProgramState:
             if value != defaults()[key]
         ]
 
+    def facts(self) -> object:
+        """What exists, by symbols: who is registered, what is served, what is stored, which settings are
+        unusual. It leaves out data versions and the age of leases, with which hardly two states would be
+        equal.
+        """
+        expected = [
+            (
+                sorted(
+                    (
+                        name,
+                        broker.cluster,
+                        sorted(broker.ids.items()),
+                        sorted(one.clusters_of(name)),
+                        one.topics_of(name),
+                    )
+                    + ((broker.acting, broker.zone) if broker.acting or broker.zone else ())
+                    for name, broker in one.brokers.items()
+                ),
+                sorted((*key, lease.broker, lease.id) for key, lease in one.leases.items()),
+                sorted((topic, sorted(brokers)) for topic, brokers in one.mapped.items()),
+            )
+            for one in self.expected
+        ]
+        pairs = sorted((*pair[:3], pair[3] or "") for pair in self.pairs)
+        turned = sorted((server, key, self.expected[server].settings[key]) for server, key in self.settings())
+        return expected, pairs, turned, sorted(self.replaced)
+
     def _note(self, step: AnyStep) -> None:
         match step:
             case ns.Register():

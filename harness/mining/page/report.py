@@ -145,6 +145,7 @@ def readable(program: str) -> list[str]:
 
 def _facts(populations: Sequence[Row]) -> list[str]:
     return [
+        *sorted({f"role {row['role']}" for row in populations}),
         _named(sorted({row["target"] for row in populations}), "target"),
         _named(sorted({row["campaign"] for row in populations}), "campaign"),
         plural(_sum(populations, "steps"), "step"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from harness.catalogue import Role
 from harness.mining.queries import FAILING, POPULATION
 from harness.mining.schema import LETTERS
 from harness.mining.summaries import Row, Rows, bounded, rated
@@ -38,7 +39,7 @@ def _summed(rows: Iterable[Row], columns: Sequence[str], of: str = "runs") -> Co
     return counted
 
 
-def populations(tallies: Sequence[Row], seeds: Iterable[Row] | None) -> Rows:
+def populations(tallies: Sequence[Row], seeds: Iterable[Row] | None, role: Role) -> Rows:
     """What was run. ``seeds`` is None where no seed was played twice."""
     several = _summed(tallies, _PLACE) if seeds is None else _summed(seeds, _PLACE, "seeds")
     groups: defaultdict[_Key, list[Row]] = defaultdict(list)
@@ -57,6 +58,7 @@ def populations(tallies: Sequence[Row], seeds: Iterable[Row] | None) -> Rows:
             "started": min((row["started"] for row in group if row["started"]), default=None),
             "ended": max((row["ended"] for row in group if row["ended"]), default=None),
             "elapsed_s": sum(row["elapsed_us"] or 0 for row in group) / 1e6,
+            "role": role,
         }
         for key, group in sorted(groups.items())
     ]
@@ -194,7 +196,7 @@ def flakiness(tallies: Sequence[Row], populations: Sequence[Row]) -> Rows:
     return rows
 
 
-def flaky(unlike: Iterable[Row], parted: Mapping[tuple[str, str], Row]) -> Rows:
+def flaky(unlike: Iterable[Row], parted: Mapping[tuple[str, str], Row], role: Role) -> Rows:
     """Seeds with different outcomes. ``parted`` tells of two runs how they differ."""
     rows = [
         {
@@ -204,7 +206,7 @@ def flaky(unlike: Iterable[Row], parted: Mapping[tuple[str, str], Row]) -> Rows:
                 name: found[column] if found else None
                 for name, column in (("first_step", "step"), ("differs", "differs"))
             },
-            "rule": LETTERS.get(found["letter"]) if found else None,
+            "rule": LETTERS[role].get(found["letter"]) if found else None,
         }
         for row in unlike
         for found in [parted.get((row["run_a"], row["run_b"]))]
@@ -213,14 +215,14 @@ def flaky(unlike: Iterable[Row], parted: Mapping[tuple[str, str], Row]) -> Rows:
     return sorted(rows, key=lambda row: tuple(row[one] for one in keys))
 
 
-def divergences(found: Sequence[Row]) -> Rows:
+def divergences(found: Sequence[Row], role: Role) -> Rows:
     """Seeds by how a target differs from the reference."""
     place = ("reference", "target", "profile")
     of = _summed(found, place, "seeds")
     rows = [
         {
             **{one: row[one] for one in (*place, "code_a", "code_b", "seeds")},
-            "rule": LETTERS.get(row["letter"]),
+            "rule": LETTERS[role].get(row["letter"]),
             "kind": row["differs"],
             "of_seeds": of[_keyed(row, place)],
             "share": row["seeds"] / of[_keyed(row, place)],

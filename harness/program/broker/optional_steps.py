@@ -15,6 +15,7 @@ Allowing: TypeAlias = Literal["filters", "recalls"]
 class Allow(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="allow"):
     """25: whether filters by SQL92 are carried out, or messages may be recalled."""
 
+    letters: ClassVar = "A"
     codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
 
     what: Allowing = "filters"
@@ -24,6 +25,7 @@ class Allow(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 class Check(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="check"):
     """46: whether a filter can be compiled."""
 
+    letters: ClassVar = "K"
     codes: ClassVar = (RequestCode.CHECK_CLIENT_CONFIG,)
 
     filter: Filter = Compare()
@@ -32,6 +34,7 @@ class Check(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 class Pop(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pop"):
     """200050: messages of a queue that stay hidden for longer than a program lasts."""
 
+    letters: ClassVar = "G"
     codes: ClassVar = (RequestCode.POP_MESSAGE,)
 
     group: str = "h0"
@@ -44,6 +47,7 @@ class Pop(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 class Recall(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="recall"):
     """370: a message that waits is taken back, by the handle that its send was answered with."""
 
+    letters: ClassVar = "Y"
     codes: ClassVar = (RequestCode.RECALL_MESSAGE,)
 
     message: str = "m0"

@@ -24,6 +24,7 @@ class BrokerRequest(
 class MakeTopic(
     BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="make-topic"
 ):
+    letters: ClassVar = "m"
     codes: ClassVar = (RequestCode.UPDATE_AND_CREATE_TOPIC,)
     carries: ClassVar = {
         "topic": name("topic"),
@@ -43,6 +44,7 @@ class MakeTopic(
 class DropTopic(
     BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="drop-topic"
 ):
+    letters: ClassVar = "x"
     codes: ClassVar = (RequestCode.DELETE_TOPIC_IN_BROKER,)
     carries: ClassVar = {"topic": name("topic")}
 
@@ -50,6 +52,8 @@ class DropTopic(
 
 
 class Send(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="send"):
+    letters: ClassVar = "sbhw"
+    rules: ClassVar = ("send", "send-batch", "send-half", "send-later")
     codes: ClassVar = (
         RequestCode.SEND_MESSAGE,
         RequestCode.SEND_MESSAGE_V2,
@@ -89,10 +93,18 @@ class Send(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
         """All of them."""
         return (self.message, *self.more)
 
+    @property
+    def rule(self) -> str:
+        if self.half:
+            return self.rules[2]
+        return self.rules[3] if self.level or self.after else self.rules[bool(self.more)]
+
 
 class End(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="end"):
     """37: the transaction of a message ends."""
 
+    letters: ClassVar = "CRU"
+    rules: ClassVar = ("commit-half", "roll-back-half", "end-unknown")
     codes: ClassVar = (RequestCode.END_TRANSACTION,)
 
     message: str = "m0"
@@ -102,8 +114,14 @@ class End(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     asked: bool = False
     """Whether it answers the last question of the Broker about the message, where there was one."""
 
+    @property
+    def rule(self) -> str:
+        return self.rules[(8, 12, 0).index(self.verdict)]
+
 
 class Pull(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pull"):
+    letters: ClassVar = "pP"
+    rules: ClassVar = ("pull", "held-pull")
     codes: ClassVar = (RequestCode.PULL_MESSAGE,)
 
     group: str = "g0"
@@ -128,10 +146,15 @@ class Pull(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     def patience(self) -> float:
         return self.suspend + 5.0 if self.suspend else 0.0
 
+    @property
+    def rule(self) -> str:
+        return self.rules[self.suspend > 0]
+
 
 class Beat(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="beat"):
     """34: a client says which groups it is in."""
 
+    letters: ClassVar = "k"
     codes: ClassVar = (RequestCode.HEART_BEAT,)
 
     client: str = "c0"
@@ -148,6 +171,7 @@ class Beat(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 
 
 class Leave(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="leave"):
+    letters: ClassVar = "l"
     codes: ClassVar = (RequestCode.UNREGISTER_CLIENT,)
     carries: ClassVar = {
         "clientID": name("client"),
@@ -162,6 +186,7 @@ class Leave(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 
 
 class Members(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="members"):
+    letters: ClassVar = "g"
     codes: ClassVar = (RequestCode.GET_CONSUMER_LIST_BY_GROUP,)
     carries: ClassVar = {"consumerGroup": name("group")}
 
@@ -169,6 +194,7 @@ class Members(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_
 
 
 class Commit(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="commit"):
+    letters: ClassVar = "o"
     codes: ClassVar = (RequestCode.UPDATE_CONSUMER_OFFSET,)
     carries: ClassVar = {
         "consumerGroup": name("group"),
@@ -186,6 +212,7 @@ class Commit(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_f
 class Committed(
     BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="committed"
 ):
+    letters: ClassVar = "c"
     codes: ClassVar = (RequestCode.QUERY_CONSUMER_OFFSET,)
     carries: ClassVar = {"consumerGroup": name("group"), "topic": name("topic"), "queueId": plain("queue")}
 
@@ -195,6 +222,8 @@ class Committed(
 
 
 class Bound(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="bound"):
+    letters: ClassVar = "vne"
+    rules: ClassVar = ("max-offset", "min-offset", "earliest-time")
     codes: ClassVar = (
         RequestCode.GET_MAX_OFFSET,
         RequestCode.GET_MIN_OFFSET,
@@ -206,10 +235,15 @@ class Bound(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     queue: int = 0
     code: Literal[30, 31, 32] = 30
 
+    @property
+    def rule(self) -> str:
+        return self.rules[self.codes.index(self.code)]
+
 
 class Back(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="back"):
     """36: a consumer sends a message back."""
 
+    letters: ClassVar = "r"
     codes: ClassVar = (RequestCode.CONSUMER_SEND_MSG_BACK,)
 
     message: str = "m0"
@@ -224,6 +258,8 @@ class Back(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 
 
 class Lock(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="lock"):
+    letters: ClassVar = "ju"
+    rules: ClassVar = ("lock", "unlock")
     codes: ClassVar = (
         RequestCode.LOCK_BATCH_MQ,
         RequestCode.UNLOCK_BATCH_MQ,
@@ -235,10 +271,15 @@ class Lock(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     queues: tuple[int, ...] = (0,)
     code: Literal[41, 42] = 41
 
+    @property
+    def rule(self) -> str:
+        return self.rules[self.codes.index(self.code)]
+
 
 class Find(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="find"):
     """12: by key."""
 
+    letters: ClassVar = "f"
     codes: ClassVar = (RequestCode.QUERY_MESSAGE,)
 
     topic: str = "T0"
@@ -251,6 +292,7 @@ class Find(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 class View(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="view"):
     """33: by the offset in the log."""
 
+    letters: ClassVar = "i"
     codes: ClassVar = (RequestCode.VIEW_MESSAGE_BY_ID,)
 
     message: str = "m0"
@@ -259,12 +301,14 @@ class View(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
 class Offsets(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="offsets"):
     """43: all offsets of all groups."""
 
+    letters: ClassVar = "a"
     codes: ClassVar = (RequestCode.GET_ALL_CONSUMER_OFFSET,)
 
 
 class Clone(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clone"):
     """314: a group gets the offsets of another in a topic."""
 
+    letters: ClassVar = "d"
     codes: ClassVar = (RequestCode.CLONE_GROUP_OFFSET,)
     carries: ClassVar = {
         "srcGroup": name("group"),
@@ -281,6 +325,7 @@ class Clone(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 class Reset(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="reset"):
     """222: an administrator sets the offset of a group in a queue."""
 
+    letters: ClassVar = "t"
     codes: ClassVar = (RequestCode.INVOKE_BROKER_TO_RESET_OFFSET,)
     carries: ClassVar = {
         "topic": name("topic"),
@@ -300,6 +345,7 @@ class Reset(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 class Status(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="status"):
     """202: the bounds of all queues of a topic."""
 
+    letters: ClassVar = "q"
     codes: ClassVar = (RequestCode.GET_TOPIC_STATS_INFO,)
     carries: ClassVar = {"topic": name("topic")}
 
@@ -309,20 +355,28 @@ class Status(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_f
 class Clean(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="clean"):
     """306: queues without messages are removed."""
 
+    letters: ClassVar = "z"
     codes: ClassVar = (RequestCode.CLEAN_EXPIRED_CONSUMEQUEUE,)
 
 
 class Switch(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="switch"):
     """25: the Broker becomes a slave while it runs, or a master again."""
 
+    letters: ClassVar = "MD"
+    rules: ClassVar = ("promote", "demote")
     codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
 
     role: Literal["master", "slave"] = "master"
+
+    @property
+    def rule(self) -> str:
+        return self.rules[self.role == "slave"]
 
 
 class Force(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="force"):
     """25: whether a Broker registers in each round, or asks first whether anything has changed (322)."""
 
+    letters: ClassVar = "y"
     codes: ClassVar = (RequestCode.UPDATE_BROKER_CONFIG,)
 
     force: bool = True
@@ -342,6 +396,8 @@ class NameServer(
 ):
     """How one of the NameServers of a Broker treats it from now on."""
 
+    letters: ClassVar = "N"
+
     which: Literal[0, 1] = 0
     manner: Literal["well", "knows", "down", "silent", "refuses"] = "well"
     """It does as NameServers do that know nothing, or that know the Broker's topics; or it cannot be reached,
@@ -351,3 +407,5 @@ class NameServer(
 
 class Hear(AboutNameServers, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="hear"):
     """It is looked at what the NameServers of a Broker have heard from it."""
+
+    letters: ClassVar = "H"

@@ -81,6 +81,10 @@ class Groups:
         exists = self._ledger.exists(step.topic, begin)
         if answer is not None and answer.code != 0:
             is_taken = not self._ledger.line.has("checked-commits") or (step.group in self._known and exists)
+            if exists is False:
+                self._ledger.held.add("unknown-topic-may-not-be-committed")
+            if step.group not in self._mentioned:
+                self._ledger.held.add("unknown-group-may-not-commit")
             if answer.code != _BUSY and is_taken:
                 raise InvariantError(
                     "offset-is-what-was-committed", "SUCCESS", f"{answer.code}, {answer.remark}"
@@ -93,6 +97,8 @@ class Groups:
                 )
             if exists is False:
                 raise InvariantError("unknown-topic-may-not-be-committed", "TOPIC_NOT_EXIST (17)", "SUCCESS")
+        if answer is not None:
+            self._ledger.held.add("offset-is-what-was-committed")
         counts = self.resets.counts(step)
         if counts is False:
             return
@@ -130,6 +136,10 @@ class Groups:
         offset = int((answer.ext or {}).get("offset") or 0) if answer.code == 0 else None
         never = len(possible) == 1 and possible[0].value is None
         is_there = self._ledger.queue(step.topic, step.queue).least(begin - self._ledger.lag) > 0
+        held = self._ledger.held
+        held |= {"never-committed-starts-at-zero"} if never and is_there else set()
+        held |= {self._name(step, offset, {one.how for one in possible})} if not never else set()
+        held |= {"offset-is-of-one-group-and-queue"} if len(self._offsets) > 1 else set()
         if never and answer.code == 22 and is_there:
             raise InvariantError(
                 "never-committed-starts-at-zero", "offset 0", f"{answer.code}, {answer.remark}"
@@ -169,6 +179,7 @@ class Groups:
         for (group, topic, queue), register in self._offsets.items():
             if not self._ledger.is_known(topic):
                 continue
+            self._ledger.held.add(name)
             shown = table.get(f"{names.name(topic)}@{names.name(group)}", {}).get(queue)
             possible = register.possible(begin, end)
             if register.read(shown, begin, end):
@@ -245,18 +256,21 @@ class Groups:
         for client, ways in clients.items():
             name = names.name(client)
             gone = [self._gone(one) + self._ledger.lag for one in ways]
+            has_left = any(one.gone < inf for one in ways)
+            kind = "client-that-left-is-not-listed" if has_left else "client-without-heartbeats-is-removed"
+            self._ledger.held |= {kind} if max(gone) < begin else set()
+            if all(one.beat + _SURELY_GONE + self._ledger.lag < begin for one in ways):
+                self._ledger.held.add("client-without-heartbeats-is-removed")
             if name in shown and max(gone) < begin:
-                has_left = any(one.gone < inf for one in ways)
-                kind = (
-                    "client-that-left-is-not-listed" if has_left else "client-without-heartbeats-is-removed"
-                )
                 raise InvariantError(kind, f"{name} not listed", f"{sorted(shown)}")
             is_empty = is_empty and max(gone) < begin
             sure = [one for one in ways if self._is_alive(one, end) and one.since + self._ledger.lag < begin]
+            self._ledger.held |= {"client-is-listed"} if sure else set()
             if name not in shown and sure:
                 raise InvariantError(
                     "client-is-listed", f"{name} listed", f"code {answer.code}, {sorted(shown)}"
                 )
+        self._ledger.held |= {"empty-group-is-an-error"} if is_empty and not shown else set()
         if answer.code == 0 and not shown and is_empty:
             raise InvariantError("empty-group-is-an-error", "SYSTEM_ERROR (1)", "an empty list")
         others = shown - {names.name(client) for client in self._ever.get(step.group, ())}
@@ -310,6 +324,8 @@ class Groups:
     ) -> None:
         holder = None if lock is None or lock.maybe else lock.client
         is_held = lock is not None and end < lock.begin + _LOCKED - self._ledger.slack
+        held = self._ledger.held
+        held |= {"lock-is-of-one-client"} if is_held and holder not in (None, step.client) else set()
         if is_given and is_held and holder not in (None, step.client):
             raise InvariantError(
                 "lock-is-of-one-client",
@@ -318,8 +334,9 @@ class Groups:
             )
         is_free = lock is None or holder == step.client
         is_over = lock is not None and not lock.maybe and begin > lock.end + _LOCKED + self._ledger.slack + 1
+        name = "free-lock-is-given" if lock is not None else "given-up-lock-is-free"
+        held |= {name} if is_free or is_over else set()
         if not is_given and (is_free or is_over):
-            name = "free-lock-is-given" if lock is not None else "given-up-lock-is-free"
             raise InvariantError(name, f"queue {key[2]} given", "it was not")
 
     # --- restarts -------------------------------------------------------------------------------------------

@@ -48,9 +48,10 @@ _BEHIND: Final[dict[type[Request], str]] = {
 class HaRole:
     """Of one Broker. ``exact``: time is virtual, and a Broker is busy only where it says so."""
 
-    def __init__(self, line: Profile, *, exact: bool) -> None:
+    def __init__(self, line: Profile, *, exact: bool, held: set[str]) -> None:
         self._refusals = _REFUSALS[line.has("busy-slaves")]
         self._exact = exact
+        self._held = held
         self._roles = RegularRegister()
         self.was_slave = False
         """Whether it ever was one, or may have been."""
@@ -69,6 +70,8 @@ class HaRole:
             if answer.code != _BUSY:
                 raise InvariantError("role-is-changed", "SUCCESS", f"code {answer.code}, {answer.remark}")
             return False
+        if answer is not None:
+            self._held.add("role-is-changed")
         role = _SLAVE if step.role == "slave" else _MASTER
         self._roles.write(role, begin, end if answer is not None else inf, "switch")
         self.was_slave = self.was_slave or role == _SLAVE
@@ -84,18 +87,22 @@ class HaRole:
     def refuses(self, step: Request, begin: float, end: float, answer: Command | None) -> bool:
         """Whether a slave has refused a request, so that nothing came of it. Raises `InvariantError`."""
         code, name = self._refusals.get(type(step), (None, ""))
-        if code is None and isinstance(step, bk.Pull) and self.is_slave(begin, end) and self._is_busy(answer):
+        is_read = code is None and isinstance(step, bk.Pull) and self.is_slave(begin, end)
+        self._held |= {"demoted-is-read-from"} if is_read and self._exact else set()
+        if is_read and self._is_busy(answer):
             raise InvariantError("demoted-is-read-from", "messages, or that there are none", f"code {_BUSY}")
         if code is None or step.oneway or answer is None:
             return code is not None and step.oneway and self._exact and self.is_slave(begin, end)
         if self.is_master(begin, end):
             is_refusal = self._is_busy(answer) if code == _BUSY else answer.code == code > _BUSY
+            name = _BEHIND.get(type(step), "promoted-takes-messages")
+            self._held |= {name} if self.was_slave and (self._exact or code > _BUSY) else set()
             if self.was_slave and is_refusal:
-                name = _BEHIND.get(type(step), "promoted-takes-messages")
                 raise InvariantError(
                     name, "what a master answers: it is one again", f"code {code}, {answer.remark}"
                 )
             return False
+        self._held |= {name} if self.is_slave(begin, end) else set()
         if answer.code == code:
             return True
         if self.is_slave(begin, end) and (answer.code == 0 or (name == _ENDING and answer.code != _BUSY)):

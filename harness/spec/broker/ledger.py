@@ -64,7 +64,9 @@ class Ledger:
         self.line = line
         self.lag = lag
         self.slack = slack
-        self.ha_role = HaRole(line, exact=lag == 0)
+        self.held: set[str] = set()
+        """Invariants that the answer under judgement was held against so far."""
+        self.ha_role = HaRole(line, exact=lag == 0, held=self.held)
         self.started = 0.0
         """When the Broker was started last, as far as is known."""
         self._delays = Delays()
@@ -99,6 +101,7 @@ class Ledger:
 
     def made(self, step: bk.MakeTopic, end: float, answer: Command | None) -> None:
         """17."""
+        self.held |= {"topic-is-made"} if answer is not None else set()
         before = self.topics.get(step.topic)
         self.gone.pop(step.topic, None)
         if answer is None:
@@ -110,6 +113,7 @@ class Ledger:
 
     def dropped(self, step: bk.DropTopic, end: float, answer: Command | None) -> None:
         """215."""
+        self.held |= {"topic-is-deleted"} if answer is not None else set()
         if answer is not None and answer.code != 0:
             raise InvariantError("topic-is-deleted", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if answer is not None and not self.lag and not self._is_coming(step.topic):
@@ -190,6 +194,8 @@ class Ledger:
         if answer.code == 2:
             return  # it is busy
         is_there = topic is None or (topic.sure and topic.queues is not None)
+        if is_there and topic is not None and step.queue >= (topic.queues or 0):
+            self.held.add("queue-beyond-the-topic-is-refused")
         if is_there and step.queue < (_QUEUES_OF_A_SEND if topic is None else topic.queues or 0):
             name = "long-send-succeeds" if step.long else "send-succeeds"
             raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
@@ -207,6 +213,11 @@ class Ledger:
                 f"a refusal: {self.names.name(step.topic)} has {topic.queues} queues",
                 "SUCCESS",
             )
+        self.held |= {"long-send-succeeds" if step.long else "send-succeeds", "answer-tells-region-and-trace"}
+        self.held |= {"batch-has-all-ids"} if step.more else set()
+        self.held |= (
+            {"delayed-answer-names-its-queue"} if (step.level or step.after) and step.queue >= 0 else set()
+        )
         queue, first = _number(ext, "queueId"), _number(ext, "queueOffset")
         if (step.queue >= 0 and queue != step.queue) or not 0 <= queue < (topic.queues or 1 << 16):
             name = "delayed-answer-names-its-queue" if step.level or step.after else "send-succeeds"
@@ -255,10 +266,11 @@ class Ledger:
                     "acknowledged-is-there", f"an offset of its own in {where}", f"{one}, as {other}"
                 )
         least, most = found.least(begin), found.most(end)
+        name = "offsets-go-on-after-a-kill" if found.ended == "kill" else "offsets-are-consecutive"
+        self.held |= {name, "acknowledged-is-there"}
         if not least <= offset <= most:
-            killed = found.ended == "kill"
             raise InvariantError(
-                "offsets-go-on-after-a-kill" if killed else "offsets-are-consecutive",
+                name,
                 f"an offset from {least} to {most} in {where}",
                 str(offset),
             )
@@ -275,6 +287,7 @@ class Ledger:
         """36. ``tried``: how often what is sent back had come back before."""
         send, source = self.sends.get(step.message, (None, None))
         is_there = tried > 0 or (source is not None and source.told)
+        self.held |= {"sent-back-is-taken"} if is_there and answer is not None else set()
         if answer is not None and answer.code not in (0, 2) and is_there:
             raise InvariantError("sent-back-is-taken", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if send is None or (answer is not None and answer.code != 0):

@@ -170,6 +170,9 @@ class NameServers:
         if self._departed is None or not known.is_owed(self._departed[0]):
             return
         begin, end = self._departed
+        self._ledger.held.add(
+            "unregistration-goes-to-every-nameserver" if which else "unregisters-at-the-end"
+        )
         if not any(begin - _INSTANT <= at <= end + _SOON for at in known.departures):
             name = "unregistration-goes-to-every-nameserver" if which else "unregisters-at-the-end"
             raise InvariantError(name, f"UNREGISTER_BROKER (104) at {_name(which)}", "none")
@@ -180,12 +183,17 @@ class NameServers:
         """
         whole = [one.at for one in known.registrations if one.is_whole]
         begin, end = self._started
+        held = self._ledger.held
+        held |= {"registers-at-the-start"} if known.is_owed(begin) and moment > end + _AGAIN else set()
         if known.is_owed(begin) and moment > end + _AGAIN and (not whole or whole[-1] < begin - _INSTANT):
             raise InvariantError("registers-at-the-start", f"a registration at {_name(which)}", "none")
         if known.manner not in _GOOD or not self._calls_for_registrations():
             return
         waits = max((self._waits(one, moment) for one in self._known), default=0.0)
         last = max([known.since, end, self._called, *whole])
+        first = max(known.since, end, self._called)
+        came = [at for at in whole if at > first]
+        held |= {self._reason(which, known, before) for before in [first, *came][: len(came)]}
         if moment > last + _ROUND + waits:
             name, since = self._reason(which, known, last), moment - last
             raise InvariantError(name, f"a registration at {_name(which)}", f"none in {since:.0f} s")
@@ -202,6 +210,7 @@ class NameServers:
             or moment <= end + _AGAIN
         ):
             return
+        self._ledger.held.add("registers-again-after-ten-seconds")
         if not any(end + _SOON < one.at <= end + _AGAIN for one in known.registrations if one.is_whole):
             expected = f"a second registration at {_name(which)} within {_AGAIN:g} s"
             raise InvariantError("registers-again-after-ten-seconds", expected, "none")
@@ -220,11 +229,13 @@ class NameServers:
 
     def _has_asked(self, which: int, known: _Known, moment: float) -> None:
         """Whether a Broker asked in each round whether anything had changed, if it was to, and else never."""
+        self._ledger.held |= {"does-not-ask-by-default"} if self._force else set()
         if self._force and any(at > self._forced + _SOON for at in known.asked):
             raise InvariantError("does-not-ask-by-default", f"no question (322) at {_name(which)}", "one")
         if self._force is not False or any(one.manner not in _GOOD for one in self._known):
             return
         since = max([self._forced, self._started[1], *(one.since for one in self._known), *known.asked])
+        self._ledger.held |= {"asks-without-force"} if known.asked else set()
         if moment > since + _ROUND + _WAIT:
             raise InvariantError("asks-without-force", f"a question (322) at {_name(which)}", "none")
 
@@ -233,6 +244,7 @@ class NameServers:
         if self._force is not False or any(one.manner != "knows" for one in self._known):
             return
         since = max(self._called, self._started[1] + _AGAIN) + _SOON
+        self._ledger.held.add("unchanged-is-not-registered")
         if any(one.at > since and one.is_whole and not one.is_oneway for one in known.registrations):
             raise InvariantError("unchanged-is-not-registered", f"no registration at {_name(which)}", "one")
 
@@ -259,11 +271,14 @@ class NameServers:
             name = self._ledger.names.name(new.topic)
             soon = [one for one in known.registrations if -_INSTANT <= one.at - new.begin <= _SOON]
             told = [one for one in soon if name in one.topics and self._is_as_it_must(one, new)]
+            self._ledger.held.add("new-topic-is-announced")
             if not told:
                 where = f"{name} at {_name(which)}"
                 raise InvariantError("new-topic-is-announced", f"a registration of {where}", "none")
             before = [one for one in known.registrations if one.at < new.begin - _INSTANT]
             counter = max(one.counter for one in told)
+            if before and before[-1].at >= self._started[1]:
+                self._ledger.held.add("new-topic-raises-the-data-version")
             if before and before[-1].at >= self._started[1] and counter <= before[-1].counter:
                 expected = f"a counter above {before[-1].counter}"
                 raise InvariantError("new-topic-raises-the-data-version", expected, f"{counter}")
@@ -285,10 +300,12 @@ class NameServers:
         for topic, one in ledger.topics.items():
             is_there = one.sure and one.queues is not None and -inf < one.since < last.at - _INSTANT
             queues = last.topics.get(ledger.names.name(topic))
+            ledger.held |= {"new-topic-stays-announced"} if is_there else set()
             if is_there and queues != one.queues:
                 expected = f"{ledger.names.name(topic)} with {one.queues} queues"
                 raise InvariantError("new-topic-stays-announced", expected, f"{queues}")
         for topic, end in ledger.gone.items():
+            ledger.held |= {"deleted-topic-is-not-announced"} if end < last.at - _INSTANT else set()
             if end < last.at - _INSTANT and ledger.names.name(topic) in last.topics:
                 name = ledger.names.name(topic)
                 raise InvariantError("deleted-topic-is-not-announced", f"no {name}, which was deleted", "it")
@@ -298,12 +315,14 @@ class NameServers:
         changed = max(self._switched, self._started[1])
         if not known.registrations or known.registrations[-1].at <= changed + _INSTANT:
             return
-        said, role = known.registrations[-1].broker_id, self._ledger.ha_role
+        said, role, held = known.registrations[-1].broker_id, self._ledger.ha_role, self._ledger.held
+        master = "promoted-registers-as-master" if role.was_slave else "registration-names-the-broker"
+        held |= {"demoted-registers-as-slave"} if role.is_slave(moment, moment) else set()
+        held |= {master} if role.is_master(moment, moment) else set()
         if role.is_slave(moment, moment) and said != "1":
             raise InvariantError("demoted-registers-as-slave", "brokerId 1", f"brokerId {said}")
         if role.is_master(moment, moment) and said != "0":
-            name = "promoted-registers-as-master" if role.was_slave else "registration-names-the-broker"
-            raise InvariantError(name, "brokerId 0", f"brokerId {said}")
+            raise InvariantError(master, "brokerId 0", f"brokerId {said}")
 
 
 def _read(at: float, command: Command) -> _Registration:

@@ -46,8 +46,9 @@ class _Told(msgspec.Struct):
 class Online:
     """Of one Broker. ``exact``: time is virtual, and what happens is there at once."""
 
-    def __init__(self, *, exact: bool) -> None:
+    def __init__(self, *, exact: bool, held: set[str]) -> None:
         self._exact = exact
+        self._held = held
         self._members: dict[str, dict[str, tuple[str, float]]] = {}
         """By group and connection: its client, and its last heartbeat."""
         self._topics: dict[str, dict[str, _Subscription]] = {}
@@ -137,6 +138,8 @@ class Online:
             return
         for (of, group), told in self._told.items():
             must = [what for at, what in told.must if at < number]
+            if of == conn and not told.over and self._is_sure(group, moment):
+                self._held |= {*must, "members-are-not-told-without-news"}
             if of == conn and not told.over and told.came < len(must) and self._is_sure(group, moment):
                 raise InvariantError(must[told.came], f"{len(must)} notifications on {conn}", str(told.came))
 

@@ -66,6 +66,7 @@ class Pops:
             taken.sure = False
             return
         if isinstance(step.filter, Unreadable):
+            ledger.held.add("unreadable-filter-of-a-pop-is-refused")
             if answer.code not in (_UNREADABLE, _BUSY):
                 raise InvariantError(
                     "unreadable-filter-of-a-pop-is-refused", f"code {_UNREADABLE}", f"code {answer.code}"
@@ -95,6 +96,7 @@ class Pops:
     def _given(self, step: Pop, queue: Queue, wanted: Wanted, end: float, answer: Command) -> list[int]:
         """The offsets of the messages that were given."""
         messages = messages_of(answer)
+        self._ledger.held |= {"pop-is-not-more-than-asked-for", "messages-can-be-read"}
         if not 0 < len(messages) <= step.most:
             raise InvariantError(
                 "pop-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}"
@@ -108,6 +110,7 @@ class Pops:
     def _judge(self, step: Pop, queue: Queue, wanted: Wanted, offsets: list[int], begin: float) -> None:
         """Whether a group got what it did not have, and all of that."""
         taken, moment = self._of(step), begin - self._ledger.lag
+        self._ledger.held |= {"popped-is-given-once"} | ({wanted.invariant} if step.filter else set())
         again = [one for one in offsets if one < taken.least]
         if again or len(set(offsets)) < len(offsets):
             raise InvariantError("popped-is-given-once", f"offsets from {taken.least} on", f"{offsets}")

@@ -6,13 +6,14 @@ must be there must be shown.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import inf
 
 from harness.program.broker.steps import Pull
 from harness.spec.broker.entries import Entry, Queue
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
-from harness.spec.broker.shown import DEMOTED, MISSING, Shown, recalled
+from harness.spec.broker.shown import DEMOTED, EARLY, MISSING, Shown, recalled
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import messages_of, number_of
 from harness.wire import Command
@@ -52,7 +53,7 @@ class Pulls:
             self._refused(step, begin, answer, wanted, refusal)
             return
         exists = ledger.exists(step.topic, begin)
-        if exists is False:
+        if exists is False:  # else it was refused
             raise InvariantError(
                 "topic-that-is-not-there-is-refused", "TOPIC_NOT_EXIST (17)", f"code {answer.code}"
             )
@@ -64,6 +65,9 @@ class Pulls:
         next_offset = number_of(answer, "nextBeginOffset")
         if refusal is not None:
             raise InvariantError(refusal[1], f"code {refusal[0]}", f"code {answer.code}")
+        ledger.held |= (
+            {"pull-is-answered" if step.subscribes else "heartbeat-subscribes"} if wanted else set()
+        )
         if answer.code == _FOUND:
             self._found(step, queue, begin, end, answer, next_offset, wanted)
         if not ledger.is_known(step.topic):
@@ -72,6 +76,9 @@ class Pulls:
             self._complete(step, queue, begin, next_offset, wanted, answer)
         else:
             self._none(step, queue, begin, end, answer, next_offset, wanted)
+        for half in ledger.halves.values():
+            if (half.send.topic, half.send.queue) == (step.topic, step.queue) and half.entry is None:
+                ledger.held.add("rolled-back-is-invisible" if half.ends else "half-is-invisible")
         self._bounds(queue, begin - ledger.lag, end, answer)
 
     def _refused(
@@ -85,6 +92,10 @@ class Pulls:
         ledger = self._ledger
         topic = ledger.topics.get(step.topic)
         exists = ledger.exists(step.topic, begin)
+        if exists is False:
+            ledger.held.add("topic-that-is-not-there-is-refused")
+        if topic is not None and topic.queues is not None and not 0 <= step.queue < topic.queues:
+            ledger.held.add("queue-that-is-not-there-is-refused")
         if (
             answer.code != _BUSY
             and exists
@@ -94,6 +105,7 @@ class Pulls:
             and 0 <= step.queue < topic.queues
         ):
             if refusal is not None:
+                ledger.held.add(refusal[1])
                 if answer.code != refusal[0]:
                     raise InvariantError(refusal[1], f"code {refusal[0]}", f"{answer.code}, {answer.remark}")
                 return
@@ -113,6 +125,13 @@ class Pulls:
         wanted: Wanted | None,
     ) -> None:
         messages = messages_of(answer)
+        held = self._ledger.held
+        held |= {"pull-is-not-more-than-asked-for", "message-knows-its-queue", "pull-goes-on-from-its-offset"}
+        held |= {"messages-can-be-read"}
+        if wanted is not None and not wanted.is_everything:
+            held.add(wanted.invariant)
+        if step.suspend and step.offset >= queue.least(begin - self._ledger.lag):
+            held.add("held-until-its-time-is-over")
         if not 0 < len(messages) <= step.most:
             raise InvariantError(
                 "pull-is-not-more-than-asked-for", f"1 to {step.most} messages", f"{len(messages)}"
@@ -142,6 +161,7 @@ class Pulls:
 
     def _was_prompt(self, entry: Entry, wanted: Wanted | None, end: float) -> None:
         """Whether a held pull was answered when a message came, and not only some time later."""
+        self._ledger.held.add("held-until-a-message-comes")
         if wanted is not None and entry.latest < self.looked:
             name = self._ledger.names.name(entry.message)
             raise InvariantError(
@@ -151,6 +171,7 @@ class Pulls:
     def _bounds(self, queue: Queue, begin: float, end: float, answer: Command) -> None:
         """What a pull says about its queue."""
         minimum, maximum = number_of(answer, "minOffset"), number_of(answer, "maxOffset")
+        self._ledger.held.add("min-offset-is-the-first")
         if minimum != 0:
             raise InvariantError("min-offset-is-the-first", "minOffset 0", str(minimum))
         self.is_max(queue, begin, end, maximum)
@@ -159,6 +180,7 @@ class Pulls:
         """Whether a number may be the next offset of a queue. Raises `InvariantError`."""
         lowest, highest = queue.least(begin), queue.most(end)
         if lowest <= offset <= highest:
+            self._ledger.held |= {"max-offset-is-the-next", *self._told_by_a_bound(queue, begin, end)}
             return
         if offset < lowest:
             self._lost(queue, offset, begin, f"the greatest offset {offset}")
@@ -173,16 +195,19 @@ class Pulls:
         entry = queue.lost(offset, moment)
         if entry is None:
             return
-        name = MISSING[entry.origin]
-        if entry.origin == "send":
-            if queue.ended is not None:
-                name = f"acknowledged-survives-a-{'kill' if queue.ended == 'kill' else 'stop'}"
-        elif entry.origin == "delay" and queue.ended is not None:
-            name = "delayed-outlives-the-broker"
-        elif entry.paused:
-            name = "promoted-goes-on-with-delays"
         where = "" if entry.offset is None else f" at {entry.offset}"
-        raise InvariantError(name, f"{self._ledger.names.name(entry.message)}{where}", actual)
+        name = self._ledger.names.name(entry.message)
+        raise InvariantError(_if_lost(queue, entry), f"{name}{where}", actual)
+
+    def _told_by_a_bound(self, queue: Queue, begin: float, end: float) -> Iterator[str]:
+        """What would be broken if something were missing, or were there that may not be."""
+        for one in queue.entries:
+            if one.latest <= begin:
+                yield _if_lost(queue, one)
+            elif one.earliest > end:
+                yield (
+                    recalled(queue) if one.recalled else DEMOTED if one.earliest == inf else EARLY[one.origin]
+                )
 
     def _missed(self, queue: Queue, entry: Entry, wanted: Wanted, moment: float, actual: str) -> None:
         """A message that is wanted must be there, and is not shown."""
@@ -234,7 +259,10 @@ class Pulls:
         if not self._ledger.ha_role.is_master(begin, end):
             self._none_of_a_slave(step, queue, moment, answer, wanted)
             return
+        held = self._ledger.held
+        held |= {"held-until-its-time-is-over"} if step.suspend else set()
         if answer.code == _NOT_FOUND:
+            held |= {"pull-at-the-end-waits"} if offset == lowest == highest else set()
             if offset < lowest:
                 self._lost(queue, offset, moment, "PULL_NOT_FOUND (19)")
             if not (lowest <= offset <= highest or offset == 0):
@@ -260,6 +288,7 @@ class Pulls:
                 raise InvariantError(
                     "pull-is-answered", "messages, or PULL_NOT_FOUND (19)", "20, for every message"
                 )
+            held |= {wanted.invariant} if wanted is not None else set()
             for one in queue.entries:
                 if (
                     one.offset is not None
@@ -279,11 +308,14 @@ class Pulls:
         elif not (next_offset == 0 if offset < 0 else lowest <= next_offset <= highest):
             where = "0" if offset < 0 else f"{lowest} to {highest}"
             raise InvariantError("pull-beyond-the-end-is-moved", f"to {where}", f"to {next_offset}")
+        else:
+            held.add("pull-before-the-beginning-is-moved" if offset < 0 else "pull-beyond-the-end-is-moved")
 
     def _was_not_held_on(self, queue: Queue, offset: int, next_offset: int) -> None:
         """Whether unwanted messages have ended a wait in time."""
         for one in queue.entries:
             is_passed = one.offset is not None and offset <= one.offset < next_offset
+            self._ledger.held |= {"unwanted-message-ends-the-wait"} if is_passed else set()
             if is_passed and one.latest + _UNWANTED < self.looked:
                 raise InvariantError(
                     "unwanted-message-ends-the-wait",
@@ -295,7 +327,19 @@ class Pulls:
         self, step: Pull, queue: Queue, moment: float, answer: Command, wanted: Wanted | None
     ) -> None:
         """A slave corrects no offsets, and answers with other codes: its master may have more."""
+        self._ledger.held.add("demoted-is-read-from")
         if wanted is not None and wanted.is_everything and 0 <= step.offset < queue.least(moment):
             raise InvariantError(
                 "demoted-is-read-from", f"the message at {step.offset}", f"code {answer.code}"
             )
+
+
+def _if_lost(queue: Queue, entry: Entry) -> str:
+    """What is broken by a message that must be there and is not."""
+    if entry.origin == "send" and queue.ended is not None:
+        return f"acknowledged-survives-a-{'kill' if queue.ended == 'kill' else 'stop'}"
+    if entry.origin == "delay" and queue.ended is not None:
+        return "delayed-outlives-the-broker"
+    if entry.origin != "send" and entry.paused:
+        return "promoted-goes-on-with-delays"
+    return MISSING[entry.origin]

@@ -61,25 +61,31 @@ class Recalls:
     def _judge(self, step: Recall, entry: Entry | None, begin: float, end: float, answer: Command) -> None:
         names, actual = self._ledger.names, f"code {answer.code}, {answer.remark}"
         are_allowed = self._allowed.allows("recalls", begin, end)
+        held = self._ledger.held
+        held |= {"recall-is-refused-where-it-is-off"} if are_allowed is False else set()
         if are_allowed is False and answer.code != _FORBIDDEN:
             raise InvariantError("recall-is-refused-where-it-is-off", f"NO_PERMISSION ({_FORBIDDEN})", actual)
         if not are_allowed:
             return
         exists = self._ledger.exists(step.topic, begin)
+        held |= {"recall-of-no-topic-is-refused"} if exists is False else set()
         if exists is False and answer.code != _NO_TOPIC:
             raise InvariantError("recall-of-no-topic-is-refused", f"TOPIC_NOT_EXIST ({_NO_TOPIC})", actual)
         if not exists:
             return
         illegal = f"ILLEGAL_OPERATION ({_ILLEGAL})"
         if step.message not in names.handles:
+            held.add("handle-that-is-none-is-refused")
             if answer.code != _ILLEGAL:
                 raise InvariantError("handle-that-is-none-is-refused", illegal, actual)
         elif entry is not None:
             is_over = begin > entry.sent + entry.send.after + self._ledger.lag + self._ledger.slack + 1
             is_wrong = step.topic != entry.send.topic or is_over
+            held |= {"handle-that-does-not-fit-is-refused"} if is_wrong else set()
             if is_wrong and answer.code != _ILLEGAL:
                 raise InvariantError("handle-that-does-not-fit-is-refused", illegal, actual)
             is_due = end + self._ledger.lag + 1 > entry.began + entry.send.after - self._ledger.slack
+            held |= {"recall-is-taken", "recall-says-what"} if not is_wrong and not is_due else set()
             if not is_wrong and not is_due and answer.code != _SUCCESS:
                 raise InvariantError("recall-is-taken", "SUCCESS", actual)
             self._says_what(step, answer)

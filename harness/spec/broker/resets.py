@@ -39,10 +39,13 @@ class Resets:
             self._unsure.add(key)
             register.write(step.offset, begin, float("inf"), "reset")
         elif answer.code == 0:
+            self._ledger.held |= {"reset-sets-offsets"} if ha_role.is_master(begin, end) else set()
             if ha_role.is_slave(begin, end):
                 raise InvariantError("demoted-resets-no-offset", "a refusal: it is a slave", "SUCCESS")
             self._pending[key] = step.offset
             register.write(step.offset, begin, end, "reset")
+        elif ha_role.is_slave(begin, end):
+            self._ledger.held.add("demoted-resets-no-offset")
         elif step.offset == 0 and ha_role.is_master(begin, end) and self._has(step, begin):
             raise InvariantError("reset-sets-offsets", "SUCCESS", f"code {answer.code}, {answer.remark}")
 
@@ -67,6 +70,7 @@ class Resets:
         offset = self._pending.pop(key, None)
         if offset is None:
             return False
+        self._ledger.held.add("reset-is-told")
         if answer.code != _MOVED or number_of(answer, "nextBeginOffset") != offset:
             actual = f"code {answer.code}, {number_of(answer, 'nextBeginOffset')}"
             raise InvariantError("reset-is-told", f"PULL_OFFSET_MOVED (21) to {offset}", actual)

@@ -27,6 +27,7 @@ class Searches:
         if answer.code == _BUSY or not self._ledger.is_known(step.topic):
             return
         name = "max-offset-is-the-next" if step.code == 30 else "min-offset-is-the-first"
+        self._ledger.held |= {name} if step.code != _EARLIEST else set()
         if answer.code != 0:
             raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
         if step.code == _EARLIEST:
@@ -42,6 +43,7 @@ class Searches:
     def _earliest(self, step: Bound, begin: float, end: float, timestamp: int) -> None:
         queue = self._ledger.queue(step.topic, step.queue)
         name, first = "earliest-time-is-that-of-the-first", queue.at.get(0)
+        self._ledger.held |= {name} if queue.most(end) == 0 else set()
         if queue.most(end) == 0 and timestamp != -1:
             raise InvariantError(name, "-1: the queue is empty", f"{timestamp}")
         if first is None or not first.told:
@@ -61,6 +63,7 @@ class Searches:
         if send is None or answer.code == _BUSY:
             return
         found = messages_of(answer) if answer.code == 0 else []
+        self._ledger.held.add("id-finds-the-message")
         body = body_of(step.message, send.size, self._ledger.names)
         if [one.body for one in found] != [body]:
             bodies = [one.body[:40] for one in found]
@@ -74,6 +77,10 @@ class Searches:
             return
         names = self._ledger.names
         shown = messages_of(answer) if answer.code == 0 else []
+        held = self._ledger.held
+        if shown:
+            held |= {"key-finds-each-once", "search-is-not-more-than-asked-for", "key-finds-no-others"}
+            held |= {"search-is-in-order"} if not step.unique and len(shown) > 1 else set()
         if len({one.physical_offset for one in shown}) < len(shown):
             raise InvariantError(
                 "key-finds-each-once", "each message once", f"{[one.body[:40] for one in shown]}"
@@ -106,9 +113,10 @@ class Searches:
                     or (len(shown) >= step.most and (entry.log is None or entry.log < oldest))
                 ):
                     continue
+                name = "unique-key-finds-the-message" if step.unique else "key-finds-every-message"
+                name = "keys-survive-a-kill" if queue.ended == "kill" else name
+                held.add(name)
                 if names.name(entry.message) not in bodies:
-                    name = "unique-key-finds-the-message" if step.unique else "key-finds-every-message"
-                    name = "keys-survive-a-kill" if queue.ended == "kill" else name
                     raise InvariantError(
                         name, names.name(entry.message), f"code {answer.code}, {sorted(bodies)}"
                     )
@@ -119,6 +127,7 @@ class Searches:
         if answer.code == _BUSY or not self._ledger.is_known(step.topic) or topic is None or not topic.sure:
             return
         name = "status-shows-each-queue"
+        self._ledger.held |= {name, "min-offset-is-the-first"}
         if answer.code:
             raise InvariantError(name, "SUCCESS", f"code {answer.code}, {answer.remark}")
         try:

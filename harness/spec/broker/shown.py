@@ -13,7 +13,7 @@ from harness.spec.broker.ledger import Ledger
 from harness.spec.broker.wholeness import Wholeness
 from harness.wire.messages import Message, PropertyName
 
-_EARLY: dict[Origin, str] = {
+EARLY: dict[Origin, str] = {
     "send": "acknowledged-is-there",
     "oneway": "oneway-is-there",
     "delay": "delayed-is-not-early",
@@ -23,14 +23,14 @@ _EARLY: dict[Origin, str] = {
     "dead": "dead-letter-is-kept",
 }
 MISSING: dict[Origin, str] = {
-    **_EARLY,
+    **EARLY,
     "delay": "delayed-is-delivered",
     "timer": "timed-is-delivered",
     "commit": "commit-delivers",
     "retry": "retried-comes-back",
 }
 _TWICE: dict[Origin, str] = {
-    **_EARLY,
+    **EARLY,
     "delay": "delayed-is-delivered-once",
     "timer": "delayed-is-delivered-once",
     "commit": "commit-delivers-once",
@@ -74,6 +74,8 @@ class Shown:
         if entry is None:
             entry = self._new(topic, queue, symbol, shown, end)
         if entry is not None:
+            if self._ledger.is_known(topic):
+                self._ledger.held |= {EARLY[entry.origin], _TWICE.get(entry.origin, MISSING[entry.origin])}
             self._wholeness.judge(entry, shown)
         return entry
 
@@ -98,7 +100,7 @@ class Shown:
             if free[0].earliest == inf:
                 raise InvariantError(DEMOTED, "nothing: the Broker is a slave", what)
             early = free[0].earliest - end
-            raise InvariantError(_EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
+            raise InvariantError(EARLY[free[0].origin], f"not before {early:.3f} s from then", what)
         if own:
             raise InvariantError(_TWICE[own[0].origin], f"once, at {own[0].offset}", what)
         half = self._ledger.halves.get(symbol)
@@ -122,6 +124,7 @@ class Shown:
         """Whether of two messages the first lies before the second, if it was sent before."""
         if first.offset is None or second.offset is None or first.sent >= second.began:
             return
+        self._ledger.held.add("delayed-keeps-its-order")
         if first.offset > second.offset:
             names = self._ledger.names
             raise InvariantError(

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from math import inf
 
@@ -49,7 +50,7 @@ class BrokerTracker:
 
     def __init__(self, profile: str, names: Names, *, jitter: float) -> None:
         self.judged: dict[int, frozenset[str]] = {}
-        """By step: the statements that its answer was held against and has not broken."""
+        """By step: the statements that it was held against and has not broken."""
         self._profile = profile
         self._placed: set[str] = set()
         """Messages of which it was known before the batch where they are."""
@@ -63,7 +64,7 @@ class BrokerTracker:
         self._searches = Searches(self._ledger, self._pulls, wholeness)
         self._groups = Groups(self._ledger)
         self._transactions = Transactions(self._ledger, wholeness)
-        self._online = Online(exact=not jitter)
+        self._online = Online(exact=not jitter, held=self._ledger.held)
         self._nameservers = NameServers(self._ledger)
         self._retried: dict[tuple[str, str], int] = {}
         """By message and group, how often the copy had come back that the retry topic has shown last."""
@@ -76,12 +77,13 @@ class BrokerTracker:
         for seen in batch:
             if isinstance(seen.step, bk.Send):
                 self._ledger.coming(seen.step)
-        found = []
+        found: list[Violation] = []
         for seen in sorted(batch, key=lambda one: _rank(one.step)):
             try:
                 self._take(seen, seen.invoked + seen.number * _AT_ONCE, seen.returned + last * _AT_ONCE)
             except InvariantError as wrong:
                 found.append(self._violation(seen.number, wrong))
+            self._note(seen.number)
         for seen in batch:
             if isinstance(seen.step, Time):  # before it began, all answers were noticed that had come
                 self._pulls.looked = seen.invoked + seen.number * _AT_ONCE
@@ -91,6 +93,7 @@ class BrokerTracker:
 
     def told(self, conn: str, number: int, moment: float, command: Command) -> list[Violation]:
         """What is wrong about a request of the Broker's, which was noticed behind a step."""
+        found: list[Violation] = []
         try:
             if command.code == RequestCode.CHECK_TRANSACTION_STATE:
                 self._transactions.asked(conn, command, self._heard.get(conn, 0.0), moment)
@@ -99,12 +102,13 @@ class BrokerTracker:
                 if group is not None:
                     self._online.told(conn, group, moment)
         except InvariantError as wrong:
-            return [self._violation(number, wrong)]
-        return []
+            found.append(self._violation(number, wrong))
+        self._note(number)
+        return found
 
     def heard(self, batch: Sequence[Observation]) -> list[Violation]:
         """What is missing on connections that were read to the end. Call it after what came was observed."""
-        found = []
+        found: list[Violation] = []
         for seen in batch:
             if not isinstance(seen.outcome, Answered) or not isinstance(seen.step, Request):
                 continue
@@ -114,6 +118,7 @@ class BrokerTracker:
                 self._transactions.missed(conn, moment)
             except InvariantError as wrong:
                 found.append(self._violation(seen.number, wrong))
+            self._note(seen.number)
             self._heard[conn] = max(self._heard.get(conn, 0.0), moment)
         return found
 
@@ -127,7 +132,16 @@ class BrokerTracker:
                 symbol = made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
                 self._retried[symbol, step.group] = one.reconsume_times
 
+    def _note(self, number: int) -> None:
+        """What a step was held against since the last call, and has not broken."""
+        held = self._ledger.held
+        if held:
+            statements = _statements(self._profile, frozenset(held))
+            self.judged[number] = self.judged.get(number, frozenset()) | statements
+            held.clear()
+
     def _violation(self, number: int, wrong: InvariantError) -> Violation:
+        self._ledger.held.discard(wrong.invariant)
         return Violation(
             invariant=wrong.invariant,
             statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
@@ -179,6 +193,7 @@ class BrokerTracker:
             return
         match seen.outcome:
             case Answered(command=answer):
+                self._ledger.held.add("request-is-answered")
                 self._answered(step, seen.number, begin, end, answer)
             case Garbled(problem=problem):
                 raise InvariantError(
@@ -201,6 +216,8 @@ class BrokerTracker:
                     "request-is-answered", "an answer", "none, and something later was answered"
                 )
             case _:
+                if isinstance(seen.outcome, Unanswered) and seen.outcome.surely and is_unknown_end(step):
+                    self._ledger.held.add("unknown-is-not-answered")
                 self._changed(step, seen.number, begin, end, None)
 
     def _changed(self, step: Request, number: int, begin: float, end: float, answer: Command | None) -> None:
@@ -284,12 +301,19 @@ class BrokerTracker:
                 self._groups.all_asked(begin, end, answer)
             case bk.Members():
                 self._groups.listed(step, begin, end, answer)
-            case bk.Force() if answer.code:
-                raise InvariantError("settings-change", "code 0", f"code {answer.code}, {answer.remark}")
-            case bk.Clean() if answer.code:
-                raise InvariantError("cleaning-succeeds", "code 0", f"code {answer.code}")
+            case bk.Force():
+                self._succeeds("settings-change", answer)
+            case Allow():
+                self._ledger.held.add("settings-change")
+            case bk.Clean():
+                self._succeeds("cleaning-succeeds", answer)
             case bk.Committed():
                 self._groups.asked(step, begin, end, answer)
+
+    def _succeeds(self, invariant: str, answer: Command) -> None:
+        self._ledger.held.add(invariant)
+        if answer.code:
+            raise InvariantError(invariant, "code 0", f"code {answer.code}, {answer.remark}")
 
     def _refusal(self, step: bk.Pull, begin: float, end: float) -> tuple[int, str] | None:
         """With which code a pull has to be refused because of its group or of filters, and the invariant."""
@@ -303,8 +327,15 @@ class BrokerTracker:
     def _checked(self, step: Check, begin: float, end: float, answer: Command) -> None:
         """46."""
         code = 23 if isinstance(step.filter, Unreadable | Empty) else 0
-        if self._allowed.allows("filters", begin, end) and answer.code not in (code, 2):
+        is_sure = self._allowed.allows("filters", begin, end)
+        self._ledger.held |= {"filter-can-be-checked"} if is_sure else set()
+        if is_sure and answer.code not in (code, 2):
             raise InvariantError("filter-can-be-checked", f"code {code}", f"{answer.code}, {answer.remark}")
+
+
+@functools.cache
+def _statements(profile: str, invariants: frozenset[str]) -> frozenset[str]:
+    return frozenset(BROKER_INVARIANTS[one].statement_in(profile) for one in invariants)
 
 
 def is_unknown_end(step: Request) -> bool:

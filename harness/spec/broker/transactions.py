@@ -71,10 +71,13 @@ class Transactions:
         """37."""
         half = self._ledger.halves.get(step.message)
         is_own = half is not None and step.group == half.send.group
+        held = self._ledger.held
         if not step.verdict:
             if answer is not None and answer.code != 2:
                 raise InvariantError("unknown-is-not-answered", "no answer", f"code {answer.code}")
             return
+        if answer is not None and not is_own and (half is not None or step.message not in self._ledger.sends):
+            held.add("other-groups-end-nothing")
         if answer is not None and answer.code == 0 and not step.oneway and not is_own:
             if half is not None:
                 raise InvariantError("other-groups-end-nothing", "a refusal", "SUCCESS")
@@ -85,6 +88,7 @@ class Transactions:
         if half is None or not is_own:
             return
         is_late = self._is_late(half, step, begin, end)
+        held |= {"late-end-is-refused"} if is_late and answer is not None else set()
         if is_late and answer is not None and not step.oneway and answer.code not in (_ILLEGAL, 2):
             raise InvariantError("late-end-is-refused", f"code {_ILLEGAL}", f"code {answer.code}")
         if is_late or (is_late is None and answer is not None and answer.code == _ILLEGAL):
@@ -92,6 +96,7 @@ class Transactions:
         done = answer is not None and answer.code == 0
         is_young = begin - half.stored < _LONG_OPEN
         is_open = not half.ends and not half.maybe and is_young
+        held |= {"commit-delivers"} if is_open and answer is not None else set()
         if answer is not None and answer.code not in (0, 2) and is_open:
             raise InvariantError("commit-delivers", "SUCCESS", f"code {answer.code}, {answer.remark}")
         if step.verdict == _COMMIT and not half.ends and (done or answer is None):
@@ -146,6 +151,8 @@ class Transactions:
         if symbol is None or half is None:
             return
         name = names.name(symbol)
+        held = self._ledger.held
+        held |= {"other-producers-are-not-asked", "question-carries-the-message"}
         if half.over + self._ledger.lag < begin:
             raise InvariantError("ended-is-not-asked-about", f"no question about {name}: it has ended", "one")
         if half.send.group not in self._ever.get(conn, ()):
@@ -181,11 +188,17 @@ class Transactions:
         for symbol, half in self._ledger.halves.items():
             group = half.send.group
             conns = self._producers.get(group, {})
-            if half.ends or half.maybe or group in self._unsure or list(conns) != [conn]:
+            if half.maybe or group in self._unsure or list(conns) != [conn]:
                 continue
-            until = -inf if half.immune is None else half.immune[1]
-            since = max(half.stored, conns[conn], self._ledger.started, until)
+            if half.ends:
+                self._ledger.held.add("ended-is-not-asked-about")
+                continue
+            since = max(half.stored, conns[conn], self._ledger.started)
+            if half.immune is not None:
+                self._ledger.held |= {"immune-is-not-asked-about"} if begin < half.immune[0] else set()
+                since = max(since, half.immune[1])
             is_due = begin - since > _ROUND
+            self._ledger.held |= {"silent-producer-is-asked"} if is_due else set()
             if is_due and half.asked < since and begin - half.stored < _LONG_OPEN:
                 raise InvariantError(
                     "silent-producer-is-asked",

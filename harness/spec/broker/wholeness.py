@@ -37,6 +37,10 @@ class Wholeness:
         send, names = entry.send, self._ledger.names
         body = body_of(entry.message, send.size, names)
         name = _CHANGED[entry.origin]
+        self._ledger.held |= {name, "message-has-its-checksum"}
+        self._ledger.held |= {"body-is-as-it-was-sent"} if entry.origin in ("send", "oneway") else set()
+        self._ledger.held |= {"retried-is-counted"} if entry.tried else set()
+        self._ledger.held |= {"message-is-where-its-id-says"} if entry.log is not None else set()
         if shown.body != body:
             name = "body-is-as-it-was-sent" if entry.origin in ("send", "oneway") else name
             raise InvariantError(name, repr(body[:80]), repr(shown.body[:80]))
@@ -64,6 +68,7 @@ class Wholeness:
         if shown.sys_flag & _ENDS != ended:
             raise InvariantError(name, f"system flag with {ended}", f"{shown.sys_flag}")
         is_bare = bool(send.more) and self._ledger.line.has("bare-batches")
+        self._ledger.held |= {"message-has-its-cluster"} if not is_bare else set()
         if PropertyName.CLUSTER not in shown.properties and not is_bare:
             raise InvariantError(
                 "message-has-its-cluster", PropertyName.CLUSTER, f"{sorted(shown.properties)}"
@@ -87,6 +92,7 @@ class Wholeness:
             expected |= {PropertyName.MSG_REGION, PropertyName.TRACE_SWITCH}
         if entry.send.after:  # timers are nothing to 4.9
             expected.add(PropertyName.TIMER_DELAY_SEC)
+        self._ledger.held.add("message-has-no-other-properties")
         if set(shown.properties) != expected:
             raise InvariantError(
                 "message-has-no-other-properties", f"{sorted(expected)}", f"{sorted(shown.properties)}"
@@ -97,6 +103,7 @@ class Wholeness:
         `InvariantError` of that name.
         """
         at = timestamp / 1000
+        self._ledger.held.add(name)
         least, most = self._epoch
         least, most = max(least, at - entry.latest - 0.001), min(most, at - entry.earliest + 0.001)
         if least > most:

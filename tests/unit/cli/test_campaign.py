@@ -38,6 +38,14 @@ def _json(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dic
         (["--runs", "1", "--shrink", "-1"], "from 0 to"),
         (["--runs", "1", "--from", "x"], "plays nothing"),
         (["--from", "/nowhere"], "expected what check, fuzz or diff leave"),
+        (
+            ["--role", "broker", "--runs", "1", "--kind", "frames"],
+            "of a broker; expected stateful",
+        ),
+        (["--role", "broker", "--runs", "1", "--mutant", "leases-never-end"], "there is no mutant"),
+        (["--role", "broker", "--runs", "1", "--quirks", "apache-nameserver@5.3.3"], "apache-broker@VERSION"),
+        (["--role", "broker", "--runs", "1", "tcp://127.0.0.1:1"], "say --nameserver HOST:PORT"),
+        (["--nameserver", "127.0.0.1:1", "--runs", "1"], "leave --nameserver out"),
     ],
 )
 def test_what_cannot_be_asked_is_reported(
@@ -89,6 +97,21 @@ def test_a_campaign_is_played_once_and_gone_on_with(
     assert sorted(seeds) == list(range(15, 24))
     assert main(["campaign", *few, "--runs", "9", "--deadline", "9"]) == 3
     assert "deadline: 120.0 there, 9.0 now" in capsys.readouterr().err
+
+
+def test_a_campaign_on_brokers_is_of_brokers(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert spark is not None
+    asked = ["builtin:5.3", "--runs", "3", "--out", str(tmp_path)]
+    status, answer = _json(capsys, *asked, "--role", "broker")
+    assert (status, answer["role"], answer["runs"]) == (0, "broker", 3)
+    (file,) = tmp_path.glob("runs/*/*/*.parquet")
+    rows = pq.read_table(file, partitioning=None).to_pylist()
+    assert {row["role"] for row in rows} == {"broker"}
+    assert all(any("send" in rule for rule in row["rule"]) and any(row["statements"]) for row in rows)
+    assert main(["campaign", *asked]) == 3
+    assert "role: broker there, nameserver now" in capsys.readouterr().err
 
 
 def test_the_time_is_kept_and_what_was_played_stays(

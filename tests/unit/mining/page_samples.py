@@ -239,6 +239,7 @@ def _population(
         "started": began,
         "ended": began + datetime.timedelta(minutes=2),
         "elapsed_s": 118.5,
+        "role": "nameserver",
     }
 
 

@@ -162,7 +162,9 @@ def test_a_finding_is_made_again_from_what_was_kept_of_it() -> None:
     )
     case = msgspec.structs.replace(one, source="check", kind="case", invariant="kv.put-is-kept")
     assert replay_line(case, None, "D") == "rmq-harness check t --profile 5.3 --select kv.put-is-kept"
-    broker = msgspec.structs.replace(case, statement="bk.registration.tells-its-topics")
-    assert str(replay_line(broker, None, "D")).endswith("--role broker")
+    broker = msgspec.structs.replace(one, role="broker")
+    assert replay_line(broker, None, "D") == (
+        "rmq-harness campaign t --role broker --profile 5.3 --kind stateful --seed 7 --runs 1"
+    )
     for source in ("fuzz", "diff"):
         assert replay_line(msgspec.structs.replace(one, source=source), None, "D") is None

@@ -12,6 +12,7 @@ from harness.mining.schema import arrow_schema
 from harness.program.steps import decode_step
 
 MUTANT = "builtin:5.3?mutant=leases-never-end"
+LEVEL = "bk.delay.level-is-waited-for"
 
 
 @pytest.fixture(scope="module")
@@ -71,6 +72,43 @@ def test_all_of_them_lie_in_one_data_set(records: Path, capsys: pytest.CaptureFi
     assert [file.name.split("-")[0] for file in files] == ["case", "diff", "stateful"]
     for file in files:
         assert pq.read_schema(file).equals(arrow_schema())
+
+
+@pytest.fixture(scope="module")
+def of_brokers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Directories of check and fuzz of a Broker."""
+    out = tmp_path_factory.mktemp("brokers")
+    broker = ["builtin:5.3?mutant=delayed-by-half", "--role", "broker"]
+    assert main(["check", *broker, "--select", LEVEL, "--out", str(out / "check")]) == 1
+    limits = ["--seed", "7", "--max-examples", "30", "--attempts", "20"]
+    assert main(["fuzz", *broker, *limits, "--out", str(out / "fuzz")]) == 1
+    return out
+
+
+def test_records_of_brokers_are_runs_on_brokers(of_brokers: Path) -> None:
+    cases = [row for row, _ in read_recorded(of_brokers / "check", "c")]
+    findings = [row for row, _ in read_recorded(of_brokers / "fuzz", "c")]
+    assert cases and findings
+    assert {row["role"] for row in (*cases, *findings)} == {"broker"}
+    assert {LEVEL} <= {row["statement"] for row in cases}
+    for row in findings:
+        assert len(row["shrunk_ops"]) == len(row["shrunk_program"].splitlines())
+    generators = {row["generator"] for row in (*cases, *findings)}
+    assert all("role=broker" in one for one in generators)
+
+
+def test_a_campaign_is_of_one_role(
+    records: Path, of_brokers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, other = str(of_brokers / "check"), str(records / "check")
+    into = ["--out", str(tmp_path)]
+    assert main(["campaign", "--from", first, "--role", "broker", *into]) == 0
+    assert main(["campaign", "--from", first, "--role", "nameserver", *into]) == 3
+    assert "its runs are of role broker, not nameserver; leave --role out" in capsys.readouterr().err
+    assert main(["campaign", "--from", other, *into]) == 3
+    said = "of role nameserver, and campaign check there has runs of role broker: say another --name"
+    assert said in capsys.readouterr().err
+    assert main(["campaign", "--from", other, "--name", "others", *into]) == 0
 
 
 def test_a_directory_of_something_else_is_refused(tmp_path: Path) -> None:

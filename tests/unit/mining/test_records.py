@@ -7,9 +7,9 @@ import msgspec
 import pyarrow as pa
 import pytest
 
+from harness.catalogue import Role
 from harness.engine.kind import Tried
-from harness.engine.kinds import KINDS, Setting
-from harness.engine.nameserver.program_state import ProgramState
+from harness.engine.kinds import KINDS, ROLES, Setting
 from harness.mining.records import (
     Judged,
     Origin,
@@ -20,7 +20,9 @@ from harness.mining.records import (
     row_of,
     table_of,
 )
-from harness.mining.schema import ALPHABET, COLUMNS, arrow_schema
+from harness.mining.schema import ALPHABETS, COLUMNS, arrow_schema
+from harness.program.broker import steps as bk
+from harness.program.broker.steps import BrokerRequest
 from harness.program.damages import Bits, Cut
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Restart, Time
@@ -31,6 +33,7 @@ from harness.trace import Header, Sent, Trace
 
 ORIGIN = Origin(
     campaign="c",
+    role="nameserver",
     target="builtin:5.3?mutant=failure-without-remark",
     source="campaign",
     kind="stateful",
@@ -42,11 +45,17 @@ ORIGIN = Origin(
 CLOCKS = ("started", "elapsed_us", "latency_us")
 
 
-def _tried(seed: int, kind: str = "stateful", uri: str = ORIGIN.target) -> Tried:
-    return KINDS["nameserver"][kind](Setting(target=parse(uri), profile="5.3", words="w")).run(seed)
+BROKER = msgspec.structs.replace(ORIGIN, role="broker", target="builtin:5.3?mutant=hands-over-late")
 
 
-def _row(tried: Tried, **changes: Any) -> Row:
+def _tried(seed: int, kind: str = "stateful", origin: Origin = ORIGIN) -> Tried:
+    target = parse(origin.target, origin.role)
+    return KINDS[origin.role][kind](Setting(target=target, role=origin.role, profile="5.3", words="w")).run(
+        seed
+    )
+
+
+def _row(tried: Tried, origin: Origin = ORIGIN, **changes: Any) -> Row:
     violation = next(iter(tried.attempt.violations), None)
     judged = Judged(outcome="pass" if violation is None else "fail", violation=violation)
     given = {
@@ -58,18 +67,21 @@ def _row(tried: Tried, **changes: Any) -> Row:
         "started": datetime(2026, 1, 1, tzinfo=UTC),
         "elapsed_us": 7,
     }
-    return row_of(ORIGIN, judged, **(given | changes))
+    return row_of(origin, judged, **(given | changes))
 
 
-@pytest.mark.parametrize("kind", list(KINDS["nameserver"]))
-def test_every_column_is_there_and_every_array_is_whole(kind: str) -> None:
-    row = _row(_tried(3, kind))
+@pytest.mark.parametrize(
+    ("kind", "origin"), [*((kind, ORIGIN) for kind in KINDS["nameserver"]), ("stateful", BROKER)]
+)
+def test_every_column_is_there_and_every_array_is_whole(kind: str, origin: Origin) -> None:
+    row = _row(_tried(3, kind, origin), origin)
     assert set(row) == {column.name for column in COLUMNS}
     table = table_of([row])
     assert table.schema.equals(arrow_schema())
     assert table_of([row], steps=False).schema.equals(arrow_schema(steps=False))
     assert row["steps"] == len(row["ops"]) == len(row["fp"]) > 0
-    assert row["mutant"] == "failure-without-remark"
+    assert (row["mutant"], row["role"]) == (origin.mutant, origin.role)
+    assert any(row["statements"])
 
 
 def test_the_same_run_gives_the_same_row() -> None:
@@ -164,11 +176,22 @@ def test_a_run_of_which_nothing_is_known_is_a_row_too() -> None:
         (Time(seconds=60), "time"),
         (Time(seconds=61), "long-time"),
         (ns.Damaged(), "damaged"),
+        (bk.Send(), "send"),
+        (bk.Send(more=("m1",)), "send-batch"),
+        (bk.Send(half=True, level=1), "send-half"),
+        (bk.Send(after=3), "send-later"),
+        (bk.End(verdict=12), "roll-back-half"),
+        (bk.Pull(suspend=5), "held-pull"),
+        (bk.Bound(code=32), "earliest-time"),
+        (bk.Lock(code=42), "unlock"),
+        (bk.Switch(role="slave"), "demote"),
+        (bk.Offsets(), "offsets"),
     ],
 )
 def test_rules_by_step(step: AnyStep, rule: str) -> None:
     assert step.rule == rule
-    assert letters([rule]) == ALPHABET[rule]
+    role: Role = "broker" if isinstance(step, BrokerRequest) else "nameserver"
+    assert letters([rule], role) == ALPHABETS[role][rule]
 
 
 @pytest.mark.parametrize(
@@ -181,6 +204,8 @@ def test_rules_by_step(step: AnyStep, rule: str) -> None:
         (ns.Route(cuts=(3,), stall=1, twice=True), "cut+stalled+twice"),
         (ns.Route(oneway=True, drop=("topic",)), "field-missing+one-way"),
         (ns.Damaged(damages=(Cut(), Bits())), "bits+cut"),
+        (bk.NameServer(which=1, manner="silent"), "nameserver-silent"),
+        (bk.NameServer(manner="knows"), None),
     ],
 )
 def test_faults_by_step(step: AnyStep, fault: str | None) -> None:
@@ -190,8 +215,8 @@ def test_faults_by_step(step: AnyStep, fault: str | None) -> None:
 # --- fingerprints -------------------------------------------------------------------------------------------
 
 
-def _print(*steps: AnyStep) -> int:
-    state = ProgramState("5.3")
+def _print(*steps: AnyStep, role: Role = "nameserver") -> int:
+    state = ROLES[role].state("5.3", 1)
     for step in steps:
         state.apply(step)
     return fingerprint(state)
@@ -219,6 +244,18 @@ def test_other_states_have_other_prints() -> None:
         _print(ns.Register(topics=TWO, id=1)),
     ]
     assert len(set(prints)) == len(prints)
+
+
+def test_states_of_a_broker_are_what_it_holds_and_not_how_much() -> None:
+    two = (bk.Send(), bk.Send(message="m1"))
+    prints = [
+        _print(*steps, role="broker")
+        for steps in ((), two[:1], two, (bk.Send(half=True),), (*two, bk.Commit()), (*two, bk.Lock()))
+    ]
+    assert len(set(prints)) == len(prints)
+    assert _print(*two, bk.Pull(), role="broker") == prints[2]
+    assert _print(*two, bk.Send(message="m2"), role="broker") == prints[2]
+    assert _print(role="broker") != _print()
 
 
 def test_prints_are_signed_numbers_of_64_bits_that_never_change() -> None:

@@ -14,7 +14,7 @@ from harness.mining.campaign import Campaign, Plan, missing, settings_of
 from harness.mining.errors import MiningError
 from harness.mining.schema import arrow_schema
 from harness.mining.store import Settings, Span, Store
-from harness.mining.worker import Order, Receipt, carry_out, close_all
+from harness.mining.worker import Order, Receipt, carry_out, close_all, generator_of
 from harness.trace import read_trace
 
 MUTANT = "builtin:5.3?mutant=failure-without-remark"
@@ -250,6 +250,17 @@ def test_another_generator_is_refused(tmp_path: Path) -> None:
     campaign.store.note(manifest)
     with pytest.raises(MiningError, match="two generators"):
         Campaign(_plan(tmp_path), now=lambda: 0.0)
+
+
+def test_a_campaign_is_of_one_role_and_so_is_a_generator(tmp_path: Path) -> None:
+    own = Campaign(_plan(tmp_path), now=lambda: 0.0)
+    with pytest.raises(MiningError, match="role: nameserver there, broker now"):
+        Campaign(_plan(tmp_path, role="broker"), now=lambda: 0.0)
+    other = Campaign(_plan(tmp_path / "brokers", role="broker"), now=lambda: 0.0)
+    assert own.store.roles("c 1") == {"nameserver"}
+    assert other.store.roles("c 1") == {"broker"}
+    generators = [generator_of(one.orders[0]) for one in (own, other)]
+    assert len(set(generators)) == 2
 
 
 def test_a_missing_root_is_a_usage_error() -> None:
