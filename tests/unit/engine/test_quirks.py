@@ -13,6 +13,7 @@ from harness.cli.diff import _quirks as quirks_of_diff
 from harness.cli.parser import Usage, build_parser
 from harness.engine.broker.role import PREDICATES as BROKER_PREDICATES
 from harness.engine.context import TargetContext
+from harness.engine.controller.role import PREDICATES as CONTROLLER_PREDICATES
 from harness.engine.kinds import Setting
 from harness.engine.nameserver.quirk_checks import QUIRK_CHECKS
 from harness.engine.peer.differences import FIELDS
@@ -76,7 +77,11 @@ def test_every_command_takes_the_option(command: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("role", "predicates"), [("nameserver", NAMESERVER_PREDICATES), ("broker", BROKER_PREDICATES)]
+    ("role", "predicates"),
+    [
+        ("nameserver", {**NAMESERVER_PREDICATES, **CONTROLLER_PREDICATES}),
+        ("broker", BROKER_PREDICATES),
+    ],
 )
 def test_quirks_speak_of_steps_predicates_and_fields_that_exist(
     role: Literal["nameserver", "broker"], predicates: dict[str, object]

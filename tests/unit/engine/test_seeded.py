@@ -1,8 +1,10 @@
 """A seed decides its run: whatever ran before, whoever runs it."""
 
+import re
+
 import pytest
 
-from harness.engine.kind import Kind
+from harness.engine.kind import Kind, Tried
 from harness.engine.kinds import KINDS, Setting
 from harness.program.steps import encode_step
 from harness.targets import parse
@@ -16,6 +18,11 @@ def _kind(name: str, uri: str = "builtin:5.3") -> Kind:
     return KINDS["nameserver"][name](Setting(target=target, profile=target.line, words="w", deadline=60.0))
 
 
+def _outcomes(tried: Tried) -> list[str]:
+    """What was answered, but for the directory of the server, which a controller tells."""
+    return [re.sub(r"rmq-builtin-\w+", "", str(seen.outcome)) for seen in tried.attempt.observed]
+
+
 @pytest.mark.parametrize("name", KIND_NAMES)
 def test_a_seed_gives_the_same_run_whatever_ran_before(name: str) -> None:
     one, other = _kind(name), _kind(name)
@@ -26,9 +33,7 @@ def test_a_seed_gives_the_same_run_whatever_ran_before(name: str) -> None:
     assert one.generator == other.generator
     for first, again in zip(in_order, in_reverse, strict=True):
         assert first.attempt.violations == again.attempt.violations == ()
-        assert [seen.outcome for seen in first.attempt.observed] == [
-            seen.outcome for seen in again.attempt.observed
-        ]
+        assert _outcomes(first) == _outcomes(again)
 
 
 @pytest.mark.parametrize("name", KIND_NAMES)

@@ -236,6 +236,8 @@ class ControllerTracker:
                 return
             case ctl.AllowUnclean() | ctl.ControllerSettings():
                 return
+        if isinstance(step, ctl.ReplicaBeat) and not step.drop:
+            self._note_beat(step, seen, is_sure=False)
         until, conn = seen.returned + self._prompt, self._conn(step.conn)
         late = Pending("request", seen.invoked, until, conn=conn, step=step)
         if step.broker not in self._untracked:
@@ -262,7 +264,7 @@ class ControllerTracker:
                 return self._listed(step, seen, answer)
         violations = self._judged(step.broker, step, seen, answer)
         if isinstance(step, ctl.ReplicaBeat) and answer.code == ResponseCode.SUCCESS:
-            self._note_beat(step, seen)
+            self._note_beat(step, seen, is_sure=True)
         return violations
 
     def _listed(self, step: ctl.SyncStateData, seen: Observation, answer: Command) -> list[Violation]:
@@ -311,7 +313,7 @@ class ControllerTracker:
 
     # --- heartbeats -----------------------------------------------------------------------------------------
 
-    def _note_beat(self, step: ctl.ReplicaBeat, seen: Observation) -> None:
+    def _note_beat(self, step: ctl.ReplicaBeat, seen: Observation, *, is_sure: bool) -> None:
         conn, identity = self._conn(step.conn), (step.broker, step.cluster, step.id)
         lasts = BY_DEFAULT if step.lasts is None else step.lasts / 1000
         of_conn = self._beats.setdefault(conn, {})
@@ -321,7 +323,11 @@ class ControllerTracker:
                 is_alone = False
                 beats[identity] = msgspec.structs.replace(beats[identity], until=inf)
         until = seen.returned + lasts + self._elections.early + SCAN + self._prompt
-        of_conn[identity] = _Beat(seen.invoked + lasts - self._elections.early, until if is_alone else inf)
+        since, known = seen.invoked + lasts - self._elections.early, of_conn.get(identity)
+        if known is not None and (known.until == inf or not is_sure):
+            since = min(since, known.since)  # the earlier heartbeat may be the one that counts
+            is_alone = False
+        of_conn[identity] = _Beat(since, until if is_alone and is_sure else inf)
 
     def _outlived(self, symbol: str, seen: Observation) -> list[Violation]:
         """An answer over a connection that the server must have ended, as its replica has run out."""

@@ -203,6 +203,17 @@ def test_only_the_connection_of_a_replica_that_has_run_out_may_end() -> None:
     ]
 
 
+def test_a_heartbeat_without_an_answer_may_run_out() -> None:
+    for before in (False, True):
+        played = Played()
+        if before:
+            played.answer(ReplicaBeat(conn="k1"))
+        played.see(ReplicaBeat(conn="k1", lasts=None, oneway=True))
+        played.wait(12)
+        played.see(Close(conn="k1"), Ended())
+        assert played.broken == []
+
+
 def test_what_gives_up_after_its_own_time_tells_nothing() -> None:
     played = Played()
     given_up = Command(code=1, opaque=1, flag=1, remark="java.util.concurrent.TimeoutException")
