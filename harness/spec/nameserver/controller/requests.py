@@ -90,7 +90,8 @@ class Requests:
         """The replies that are right; ``conn`` is the connection. None: the catalogue says nothing."""
         refused = [code for field, code in REQUIRED.get(type(step), {}).items() if field in step.drop]
         if refused:
-            return [_refused(refused[0], state)]
+            others = self._refusals(state, step, begin, end, conn)
+            return [_refused(refused[0], state), *others]
         if step.drop:
             return None
         match step:
@@ -114,6 +115,17 @@ class Requests:
             case ctl.CleanReplicas():
                 return self._cleaned(state, step, begin, end)
         return [Reply({CODE: SUCCESS}, state)]
+
+    def _refusals(
+        self, state: State, step: ctl.AnyRequest, begin: float, end: float, conn: str
+    ) -> list[Reply]:
+        """Those of a request without some fields that it would get with them, if it says which name it is
+        about.
+        """
+        if "brokerName" in step.drop:
+            return []
+        whole = self.replies(state, msgspec.structs.replace(step, drop=()), begin, end, conn=conn)
+        return [one for one in whole or () if one.facts[CODE] != SUCCESS]
 
     def _echoed(self, step: ctl.NextId | ctl.ApplyId | ctl.RegisterReplica) -> Mapping[Fact, object]:
         return echoed(self._names.name(step.cluster), self._names.name(step.broker))

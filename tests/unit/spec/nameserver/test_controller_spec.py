@@ -9,6 +9,7 @@ from harness.program.nameserver.controller_steps import (
     AlterInSync,
     ApplyId,
     Elect,
+    RegisterReplica,
     ReplicaBeat,
     ReplicaInfo,
     SyncStateData,
@@ -221,3 +222,15 @@ def test_what_gives_up_after_its_own_time_tells_nothing() -> None:
     played.answer(ReplicaInfo(), int(ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST))
     played.answer(SyncStateData(), body=b'{"replicasInfoTable":{}}')
     assert played.broken == []
+
+
+def test_a_request_that_lacks_a_field_may_be_refused_for_what_it_has() -> None:
+    registers = RegisterReplica(drop=("brokerAddress",))
+    unknown = int(ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED)
+    played = Played()
+    played.answer(registers, unknown)
+    played.answer(registers, int(ResponseCode.SYSTEM_ERROR))
+    assert played.broken == []
+    played.begin(1)
+    played.answer(registers, unknown)
+    assert played.broken == ["ns.controller.missing-fields-are-refused"]
