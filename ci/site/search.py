@@ -21,7 +21,7 @@ _CODE = re.compile(
     r'<tr>(?=\s*<td style="text-align: right;">(\d+)</td>\s*<td><code>([A-Z0-9_]+)</code></td>)(.*?)</tr>',
     re.DOTALL,
 )
-_PAGES_OF_CODES = ("specs/rendered/frame.md", "specs/rendered/broker-codes.md")
+_PAGES_OF_CODES = ("specs/rendered/frame.md", "specs/rendered/request-codes.md")
 _TAG = re.compile(r"<(/?)([a-z0-9]+)[^>]*>")
 _KEPT = ("p", "code", "ul", "li")
 

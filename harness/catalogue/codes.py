@@ -10,21 +10,21 @@ from harness.catalogue.files import sound, specs_directory
 
 
 class Others(msgspec.Struct, frozen=True):
-    """Codes that are no requests to a Broker of the catalogue, and why."""
+    """Codes of which the catalogue has no message, and why."""
 
     codes: tuple[int, ...]
     why: str
 
 
 class RequestCodes(msgspec.Struct, frozen=True):
-    """The codes of a release, by their numbers with Apache's names."""
+    """The codes of some releases, by their numbers with Apache's names."""
 
-    release: str
+    releases: tuple[str, ...]
     codes: dict[int, str]
     others: tuple[Others, ...]
 
     def why(self, code: int) -> str | None:
-        """Why the catalogue has no request of this code; None: nothing is said."""
+        """Why the catalogue has no message of this code; None: nothing is said."""
         return next((other.why for other in self.others if code in other.codes), None)
 
 

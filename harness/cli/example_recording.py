@@ -1,7 +1,8 @@
 """Records examples (a request and its answer of each code) and scenes, for maintainers of `specs/examples/`.
 
 The ordinary request of a code is the first of its code in the case that proves the code's owner. A message
-that a server sends is taken from wherever such a case brings it about.
+that a server sends is taken from wherever such a case brings it about, or else from the first case of its
+chapter that does.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Callable, Collection, Iterator
 import msgspec
 import yaml
 
-from harness.catalogue import Message, Role, messages
+from harness.catalogue import Message, Role, catalogue, messages
 from harness.catalogue.examples import Example, ExampleFrame, Examples, examples, path_of
 from harness.catalogue.scenes import Scene, scenes
 from harness.cli.output import complain
 from harness.conformance.asking_fields import case_proving, owner_of
+from harness.conformance.case import Case
 from harness.conformance.sessions import session_of
 from harness.report.commands import Commands, Told
 from harness.session import DEFAULT_SETUP, Instance, Session, Setup
@@ -84,20 +86,34 @@ def _traces(
     try:
         for message in messages().of(role):
             asked = not codes or message.code in codes
-            if not asked or message.owner is None or (message.profiles and profile not in message.profiles):
+            if not asked or (message.profiles and profile not in message.profiles):
                 continue
-            setup = owner_of(message)[0].setup
-            try:
-                running[setup] = running.get(setup) or target.another(setup)
-                if role == "nameserver":  # so that its lists show nothing of other examples
-                    running[setup].restart("kill")
-                play = owner_of(message)[1]
-                yield message, _played(running[setup], role, profile, target.uri, str(message.code), play)
-            except (Blocked, CaseTimeout, Unmet, Unsupported) as problem:
-                complain(f"{message.code} {message.name}: {' '.join(str(problem).split())}")
+            for case, play in _showing(message, profile):
+                setup = case.setup
+                try:
+                    running[setup] = running.get(setup) or target.another(setup)
+                    if role == "nameserver":  # so that its lists show nothing of other examples
+                        running[setup].restart("kill")
+                    trace = _played(running[setup], role, profile, target.uri, str(message.code), play)
+                except (Blocked, CaseTimeout, Unmet, Unsupported) as problem:
+                    complain(f"{message.code} {message.name}: {' '.join(str(problem).split())}")
+                    continue
+                yield message, trace
+                if message.code in _exchanges(trace):
+                    break
     finally:
         for instance in running.values():
             instance.stop()
+
+
+def _showing(message: Message, profile: str) -> Iterator[tuple[Case, Callable[[Session], object]]]:
+    """The cases that may show a message."""
+    if message.owner is not None:
+        yield owner_of(message)
+    elif message.sent and message.chapter is not None:
+        for statement in catalogue().statements:
+            if statement.chapter == message.chapter and profile in statement.profiles:
+                yield case_proving(statement.id)
 
 
 def _played(

@@ -1,11 +1,11 @@
-"""All request codes and what a Broker does with each, rendered."""
+"""All request codes and what servers do with each, rendered."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from harness.catalogue import Catalogue, Message, Statement
+from harness.catalogue import ROLES, Catalogue, Message, Role, Statement
 from harness.catalogue.codes import RequestCodes
 from harness.catalogue.mentioned import named_requests
 from harness.report.docs_markup import page, profiles_text
@@ -13,7 +13,12 @@ from harness.report.md import anchor, code, plain
 
 _OF_SERVERS = ("ns.", "bk.")
 _SHOWN = 2
-MISSING = "Apache's Broker answers it; the catalogue has no request of it yet."
+_PREFIX: Mapping[Role, str] = {"nameserver": "ns.", "broker": "bk."}
+_CONTROLLER = "controller"
+"""The chapter of what the controller of a NameServer serves, at a port of its own."""
+REFUSES, SERVES, LACKS_SERVICE = "refuses it", "serves it", "refuses it, without the service"
+KNOWN = (SERVES, LACKS_SERVICE)
+"""What `does` says of a code that a server knows."""
 
 
 def codes_page(
@@ -29,15 +34,21 @@ def codes_page(
     rows = []
     for number, name in sorted(codes.codes.items()):
         message = known.get(number)
-        shown = code(name) if message is None else f"[{code(name)}]({link(message)})"
-        does, since, ids = codes.why(number) or MISSING, "", ""
-        if message is not None and message.role == "nameserver":
-            does = "Does not serve it: NameServers do."
-        elif message is not None:
-            does = _does(message)
+        if message is None:
+            why = _linked(codes.why(number) or "", catalogue)
+            rows.append([str(number), code(name), REFUSES, REFUSES, "", why])
+        else:
+            shown = f"[{code(name)}]({link(message)})"
+            by_role = [does(message, role) for role in ROLES]
             since, ids = profiles_text(message.profiles, lines), _statements(message, catalogue)
-        rows.append([str(number), shown, plain(does), since, ids])
-    return page("codes", pages=pages, rows=rows, release=codes.release)
+            rows.append([str(number), shown, *by_role, since, ids])
+    return page("codes", pages=pages, rows=rows, releases=codes.releases)
+
+
+def _linked(text: str, catalogue: Catalogue) -> str:
+    """A text in which ids of statements lead to them."""
+    found = {one.id: _links([one]) for one in catalogue.statements}
+    return re.sub(r"\b(?:ns|bk)\.[a-z.-]*[a-z]", lambda one: found[one[0]], plain(text))
 
 
 def _links(statements: Sequence[Statement]) -> str:
@@ -58,35 +69,41 @@ def demanding(response: str, catalogue: Catalogue) -> str:
     return _links(found)
 
 
-def setting(key: str, catalogue: Catalogue) -> str:
-    """The first statements about Brokers that name a key of their settings, and how many more do."""
-    naming = [
+def naming(word: str, prefixes: tuple[str, ...], catalogue: Catalogue) -> str:
+    """The first statements that name a key of settings or a request, and how many more do."""
+    found = [
         one
         for one in catalogue.statements
-        if one.id.startswith("bk.")
-        and re.search(rf"\b{key}\b", f"{one.text} {one.stimulus} {one.observable}")
+        if one.id.startswith(prefixes)
+        and re.search(rf"\b{word}\b", f"{one.text} {one.stimulus} {one.observable}")
     ]
-    links = _links(naming[:_SHOWN])
-    more = len(naming) - _SHOWN
+    links = _links(found[:_SHOWN])
+    more = len(found) - _SHOWN
     return f"{links} and {more} more" if more > 0 else links
 
 
-def _does(message: Message) -> str:
+def does(message: Message, role: Role) -> str:
+    """What a server of a role does with a request, in the release lines that know it."""
+    if message.role != role:
+        # What a NameServer sends goes to Brokers, and what a Broker sends to clients.
+        return SERVES if message.sent and role == "broker" else REFUSES
     if message.sent:
         return "sends it"
-    return "serves it" if not message.codes or 0 in message.codes else "refuses it, without the service"
+    if message.codes and 0 not in message.codes:
+        return LACKS_SERVICE
+    return "has a controller that serves it" if message.chapter == _CONTROLLER else SERVES
 
 
 def _statements(message: Message, catalogue: Catalogue) -> str:
     """The statement that an ordinary request of it proves, and how many others name it."""
+    owner = None if message.owner is None else catalogue.statement(message.owner)
+    if owner is None:
+        return naming(message.name, _OF_SERVERS, catalogue)
     named = {
         one.id
         for one in catalogue.statements
-        if one.id.startswith("bk.") and message.code in named_requests(one, "broker")
+        if one.id.startswith(_PREFIX[message.role]) and message.code in named_requests(one, message.role)
     }
-    others = len(named - {message.owner})
-    owner = None if message.owner is None else catalogue.statement(message.owner)
-    if owner is None:
-        return str(others or "")
+    others = len(named - {owner.id})
     shown = f"[{code(owner.id)}]({owner.chapter}.md#{anchor(owner.id)})"
     return f"{shown} and {others} more" if others else shown

@@ -27,7 +27,7 @@ from harness.catalogue.copies import Copy
 from harness.catalogue.examples import Examples
 from harness.catalogue.fields import FieldTable
 from harness.catalogue.messages import NOT_JSON, Body
-from harness.report.docs_codes import codes_page, demanding, setting
+from harness.report.docs_codes import codes_page, demanding, naming
 from harness.report.docs_copies import copies_page
 from harness.report.docs_differences import differences_page
 from harness.report.docs_examples import example_text
@@ -44,7 +44,7 @@ FRAME, MESSAGES, BROKER_MESSAGES, CODES, BODIES, COPIES, SETTINGS, DIFFERENCES =
     "frame.md",
     "messages.md",
     "broker-requests.md",
-    "broker-codes.md",
+    "request-codes.md",
     "bodies.md",
     "copies.md",
     "settings.md",
@@ -59,7 +59,7 @@ PAGES = {
     FRAME: ("The frame", "byte layouts, header members, flags, three examples in hex"),
     MESSAGES: ("Messages of NameServers", "every request by its code: fields, bodies, answers"),
     BROKER_MESSAGES: ("Messages of Brokers", "the same for what Brokers serve and send to their clients"),
-    CODES: ("Codes and Brokers", "every request code of Apache, and what a Broker does with it"),
+    CODES: ("Request codes", "every one of Apache, and whether Brokers and NameServers serve it"),
     BODIES: ("Bodies", "what frames carry, member by member, and the layout of the compressed registration"),
     "algorithms.md": (
         "What a NameServer does, step by step",
@@ -443,6 +443,7 @@ def _settings(messages: Messages, profiles: Sequence[str], catalogue: Catalogue)
         ],
         properties=[_property(one, profiles) for one in messages.settings.properties],
         brokers=[
-            [*_property(one, profiles), setting(one.name, catalogue)] for one in messages.settings.brokers
+            [*_property(one, profiles), naming(one.name, ("bk.",), catalogue)]
+            for one in messages.settings.brokers
         ],
     )

@@ -114,6 +114,8 @@ class Resets(Part):
             "timestamp": str(timestamp),
             "isForce": "false",
         }
+        if self.profile.v5:
+            ext["queueId"] = "-1"
         table = self.table(topic, found)
         body = self.body_for(command.language, table)
         for member, client in online.members.items():

@@ -236,6 +236,22 @@ def forced_resets(original, self, member, told):
     original(self, member, told)
 
 
+@mutant(Resets.tell, "Members are told no queueId.", V5)
+def resets_leave_the_queue_out(original, self, member, told):
+    told.ext = {name: value for name, value in (told.ext or {}).items() if name != "queueId"}
+    original(self, member, told)
+
+
+@mutant(Resets.ask_members, "Members are told the queueId of the request.", V5)
+def resets_repeat_the_queue(original, self, command, topic, group, timestamp):
+    reply = original(self, command, topic, group, timestamp)
+    queue = (command.ext or {}).get("queueId")
+    for one in self.broker.outbox:
+        if queue is not None and isinstance(one, Pushing):
+            one.command.ext = {**(one.command.ext or {}), "queueId": queue}
+    return reply
+
+
 @after(Resets.wanted, "A delegated reset changes the committed offsets as well.")
 def resets_by_members_set_offsets(found, self, queue, committed):
     for table in self.broker.offsets.table.values():

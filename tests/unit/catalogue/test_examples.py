@@ -68,6 +68,12 @@ def test_examples_are_recorded_from_a_server() -> None:
     assert "queueDatas" in found[105].response.body
 
 
+def test_what_a_server_sends_is_recorded_from_a_case_of_its_chapter() -> None:
+    found = example_recording.record(parse("builtin:5.3", "nameserver"), "nameserver", "5.3", [905])
+    assert found.keys() == {905}
+    assert found[905].response is None
+
+
 def test_only_apaches_servers_are_examples(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["docs", "--record", "builtin:5.3"]) == 3
     assert "expected an Apache server (apache:VERSION)" in capsys.readouterr().err

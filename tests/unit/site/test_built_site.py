@@ -58,7 +58,7 @@ DESCRIBED = [
     for one in messages().of(role)
 ]
 REQUESTS = {
-    **{name: f"{PROTOCOL}/broker-codes.html#{name.lower()}" for name in request_codes().codes.values()},
+    **{name: f"{PROTOCOL}/request-codes.html#{name.lower()}" for name in request_codes().codes.values()},
     **{name: section for _, name, section in DESCRIBED},
 }
 NUMBERS = {number: section for number, _, section in DESCRIBED}

@@ -67,6 +67,19 @@ def test_reset_tells_every_member(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
 
 
+@case(kills=["resets-leave-the-queue-out", "resets-repeat-the-queue"], setup=BY_MEMBERS)
+def test_reset_names_no_queue(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 2)
+    _, connection = online(bk, group)
+    said = {"topic": topic, "group": group, "timestamp": "0", "isForce": "false", "queueId": "-1"}
+    asked = fields(topic=topic, group=group, timestamp=0, isForce=True)
+    for queue in ({}, {"queueId": "0"}):
+        bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, {**asked, **queue}).seen_as(OFFSETS) >> Reply(
+            SUCCESS, {0: 0}
+        )
+        connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0}, ext=said)
+
+
 @case(kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS)
 def test_reset_goes_back_only(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 1)
