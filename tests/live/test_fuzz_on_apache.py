@@ -34,7 +34,6 @@ MINUTES = pytest.mark.soak
     [
         ("4.9.8", "all", "30", "90s"),
         ("5.3.3", "all", "30", "90s"),
-        ("5.3.3", "controller", "10", "60s"),
         pytest.param("4.9.8", "all", "100000", "10m", marks=MINUTES),
         pytest.param("5.3.3", "all", "100000", "10m", marks=MINUTES),
         pytest.param("5.3.3", "controller", "100000", "10m", marks=MINUTES),
