@@ -135,14 +135,19 @@ def test_lost_connection_counts_as_leaving(ns: NameServerSession) -> None:
 
 
 @case(
-    kills=["acting-master-needs-a-former-master", "acting-slave-keeps-write"], setup=ACTING_MASTERS_ARE_SHOWN
+    kills=[
+        "acting-master-needs-a-former-master",
+        "acting-slave-keeps-write",
+        "acting-slave-swaps-queue-numbers",
+    ],
+    setup=ACTING_MASTERS_ARE_SHOWN,
 )
 def test_slave_that_never_had_a_master_acts(ns: NameServerSession) -> None:
-    slave = ns.broker(4)
+    slave = ns.broker(4, topics={"A": (3, 5, 6, 2), "B": (8, 8, 6)})
     slave.register(ext=ACTING) >> Reply(SUCCESS)
     route = ns.route(ns.topic("A"))
     route.addresses >> Reply(SUCCESS, {slave.name: {0: slave.address}})
-    route.queues >> Reply(SUCCESS, {slave.name: READ_ONLY})
+    route.queues >> Reply(SUCCESS, {slave.name: (3, 5, 4, 2)})
 
 
 @case(kills=["acting-master-serves-every-zone"], setup=ACTING_MASTERS_ARE_SHOWN)

@@ -189,6 +189,15 @@ def test_numbers_may_be_text(ns: NameServerSession) -> None:
     ns.route(topic).queues >> Reply(SUCCESS, {one.name: (1, 2, 4, 3), other.name: (5, 6, 6, 0)})
 
 
+@case(kills=["217-gives-the-permission-of-a-new-topic", "217-gives-the-queues-of-a-new-topic"])
+def test_missing_numbers_are_zero(ns: NameServerSession) -> None:
+    one, other, topic = registered(ns), registered(ns), ns.topic("N")
+    nulls = dict.fromkeys(("readQueueNums", "writeQueueNums", "perm", "topicSysFlag"))
+    for queue in ({"brokerName": one.name}, {"brokerName": other.name, **nulls}):
+        ns.register_topic(topic, body=json.dumps({"queueDatas": [queue]}).encode()) >> Reply(SUCCESS)
+    ns.route(topic).queues >> Reply(SUCCESS, dict.fromkeys((one.name, other.name), (0, 0, 0, 0)))
+
+
 @case(kills=["217-takes-text-for-a-list"])
 def test_text_for_a_list_is_refused(ns: NameServerSession) -> None:
     broker, topic = registered(ns), ns.topic("N")

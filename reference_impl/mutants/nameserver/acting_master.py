@@ -131,3 +131,12 @@ def acting_master_needs_a_former_master(original, self, topic, broker, queue):
 def acting_master_serves_every_zone(original, self, broker, zone):
     known = self.routes.brokers[broker.broker_name or ""]
     return MASTER not in known.addresses or original(self, broker, zone)
+
+
+@after(
+    RouteTable53.queue_of, "A slave that may act as master publishes each number of queues as the other.", V5
+)
+def acting_slave_swaps_queue_numbers(queue, broker, registration):
+    if registration.id == MASTER or not broker.acting_master:
+        return queue
+    return Queue(queue.write, queue.read, queue.perm, queue.flag)

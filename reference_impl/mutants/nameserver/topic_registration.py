@@ -137,6 +137,18 @@ def _217_reads_strict_members_only(original, self, command):
     return original(self, command)
 
 
+@mutant(NameServer53.given_queues, "217 without a permission gives that of a new topic.")
+def _217_gives_the_permission_of_a_new_topic(original, self, command):
+    given = original(self, command)
+    return [(name, Queue(one.read, one.write, one.perm or 6, one.flag)) for name, one in given]
+
+
+@mutant(NameServer53.given_queues, "217 without numbers of queues gives those of a new topic.")
+def _217_gives_the_queues_of_a_new_topic(original, self, command):
+    given = original(self, command)
+    return [(name, Queue(one.read or 16, one.write or 16, one.perm, one.flag)) for name, one in given]
+
+
 @mutant(NameServer53.given_queues, "217 takes a text for a list.", ["5.3"])
 def _217_takes_text_for_a_list(original, self, command):
     body = command.body.replace(b'"x":""', b'"x":[]')

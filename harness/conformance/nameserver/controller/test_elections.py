@@ -13,6 +13,8 @@ STILL_EXIST = ResponseCode.CONTROLLER_MASTER_STILL_EXIST
 FAILED = ResponseCode.CONTROLLER_ELECT_MASTER_FAILED
 SHORT, LONG = 40, 600
 """Seconds of heartbeats of which the shorter is to run out."""
+LOOKS = 5
+"""Seconds from one look at the masters to the next."""
 
 
 def leads(ns: NameServerSession, master: Replica, epoch: int) -> None:
@@ -114,6 +116,21 @@ def test_expired_master_is_replaced(ns: NameServerSession) -> None:
     ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(one, 1))
     ns.advance(SHORT / 2)
     leads(ns, two, 2)
+
+
+@case(kills=["unheard-master-stays", "one-unheard-master-is-replaced"], setup=UNCLEAN_ELECTIONS, clock=True)
+def test_unheard_master_is_replaced(ns: NameServerSession) -> None:
+    names = [listening(ns, 2), listening(ns, 2)]
+    heard = [two.listens() for _, two in names]
+    for one, two in names:
+        one.applies() >> Reply(SUCCESS)
+        two.applies() >> Reply(SUCCESS)
+        one.elects() >> Reply(SUCCESS)
+        two.beats() >> Reply(SUCCESS)
+    ns.advance(2 * LOOKS)
+    for (_, two), listener in zip(names, heard, strict=True):
+        leads(ns, two, 2)
+        listener.next_request() >> changed_to(two, 2, 2)
 
 
 @case(

@@ -82,18 +82,20 @@ def test_name_is_listed_in_each_cluster(ns: NameServerSession) -> None:
     broker.unregister(cluster=second) >> Reply(SUCCESS)
 
 
-@case(kills=["address-belongs-to-one-name"])
+@case(kills=["address-belongs-to-one-name", "new-name-of-an-address-publishes-nothing"])
 def test_same_address_under_two_names(ns: NameServerSession) -> None:
     first = ns.broker()
     second = ns.broker(address=first.address, cluster=first.cluster, topics=("C", "D"))
     first.register() >> Reply(SUCCESS)
-    second.register(version=second.newer()) >> Reply(SUCCESS)
-    ns.cluster().addresses(first.name) >> Reply(SUCCESS, {0: first.address})
-    ns.cluster().addresses(second.name) >> Reply(SUCCESS, {0: first.address})
-    serves(ns, first, "A", 8, 8, 6, 0)
-    serves(ns, second, "C", 8, 8, 6, 0)
-    second.unregister() >> Reply(SUCCESS)
-    first.unregister() >> Reply(SUCCESS)
+    third = ns.broker(address=first.address, cluster=first.cluster, topics=("E", "F"))
+    latest = second.newer()
+    second.register(version=latest) >> Reply(SUCCESS)
+    third.register(version=latest) >> Reply(SUCCESS)
+    for broker, topic in ((first, "A"), (second, "C"), (third, "E")):
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: first.address})
+        serves(ns, broker, topic, 8, 8, 6, 0)
+    for broker in (third, second, first):
+        broker.unregister() >> Reply(SUCCESS)
 
 
 # --- the answer to the registrant ---------------------------------------------------------------------------

@@ -85,6 +85,19 @@ def _is_not_missed(original, self, now):
     return
 
 
+@mutant(Controller.look_at_masters, "A master from which no heartbeat has come stays the master.", V5)
+def unheard_master_stays(original, self, now):
+    return
+
+
+@mutant(Controller.look_at_masters, "The masters of all names but one are not looked at.", V5)
+def one_unheard_master_is_replaced(original, self, now):
+    kept = self.replicas.sets
+    self.replicas.sets = dict([*kept.items()][:1])
+    original(self, now)
+    self.replicas.sets = kept
+
+
 @mutant(Election.rank, "Epochs of logs are not compared.", V5)
 def epochs_are_not_compared(original, self, found, number):
     return original(self, found, number)[1:]

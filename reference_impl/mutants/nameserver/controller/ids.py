@@ -103,11 +103,36 @@ def set_in_sync_is_not_written(written, self):
     return msgspec.json.encode(known)
 
 
+@mutant(Replicas.add, "An id that is given is not written down.", V5)
+def id_is_not_written(original, self, *given):
+    _unwritten(original, self, *given)
+
+
+@mutant(Replicas.move, "Another address is not written down.", V5)
+def move_is_not_written(original, self, *given):
+    _unwritten(original, self, *given)
+
+
 @mutant(Replicas.lead, "An election is not written down.", V5)
-def election_is_not_written(original, self, found, number):
-    before = self.unwritten
-    original(self, found, number)
-    self.unwritten = before
+def election_is_not_written(original, self, *given):
+    _unwritten(original, self, *given)
+
+
+@mutant(Replicas.lose_master, "That a name has lost its master is not written down.", V5)
+def loss_of_a_master_is_not_written(original, self, *given):
+    _unwritten(original, self, *given)
+
+
+@mutant(Replicas.remove, "That Brokers are forgotten is not written down.", V5)
+def forgetting_is_not_written(original, self, *given):
+    _unwritten(original, self, *given)
+
+
+def _unwritten(change, replicas, *given):
+    """Makes a change, which only the next one has written down with it."""
+    before = replicas.unwritten
+    change(replicas, *given)
+    replicas.unwritten = before
 
 
 @mutant(Controller.has_living_master, "A registration tells no master.", V5)

@@ -69,6 +69,13 @@ def demotion_drops_topics(moved, self, broker):
         self.drop_topics_of(broker)
 
 
+@mutant(
+    RouteTable.updates, "A name that is new to a known address publishes nothing of a known version.", ["4.9"]
+)
+def new_name_of_an_address_publishes_nothing(original, self, known, *, first, moved, changed):
+    return original(self, known, first=False, moved=moved, changed=changed)
+
+
 @mutant(RouteTable.put_address, "A registration takes its address away from every other broker name.")
 def address_belongs_to_one_name(original, self, broker, registration):
     for other in list(self.brokers.values()):
