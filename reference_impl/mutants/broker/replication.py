@@ -418,6 +418,11 @@ def flushed_offset_becomes_none(original, self, offset):
     return self.config.broker_id != 0
 
 
+@mutant(MasterLink.is_noted, "908 with the offset 0 changes nothing.", V5)
+def flushed_offset_is_never_0_again(original, self, offset):
+    return bool(offset) and original(self, offset)
+
+
 @mutant(MasterLink.is_noted, "A master notes what 908 says.", V5)
 def master_notes_flushed_offset(original, self, offset):
     return offset is not None

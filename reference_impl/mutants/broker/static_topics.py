@@ -35,6 +35,27 @@ def mappings_are_registered_as_they_are(found):
         info.curr_id_map = {number: number for number in info.curr_id_map or {}}
 
 
+@after(StaticTopics.infos, "A mapping is registered as one that is to be cleaned.", V5)
+def mappings_are_registered_as_dirty(found):
+    for info in found.values():
+        info.dirty = True
+
+
+@mutant(StaticTopics.changed, "The version of mappings stays as it was at the start.", V5)
+def mappings_keep_their_version(original, self, now):
+    version = self.version
+    original(self, now)
+    self.version = version
+
+
+@mutant(StaticTopics.refusal, "A mapping that is refused counts as a change.", V5)
+def refused_mappings_count(original, self, mapping, *, forced):
+    fault = original(self, mapping, forced=forced)
+    if fault is not None:
+        self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1)
+    return fault
+
+
 @mutant(Pulls.place, "A pull from a static topic reads the Broker's queue of that number.", V5)
 def mapped_queues_are_their_own(original, self, asked, ext):
     return

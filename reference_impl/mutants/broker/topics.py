@@ -129,6 +129,12 @@ def status_without_offsets(original, self, topic, queue):
     return StoredQueue()
 
 
+@after(TopicAdministration.state_of, "The status of a queue has the time of the message before the last.")
+def status_of_the_message_before(state, self, topic, queue):
+    before = self.broker.store.timestamp_of(topic, queue, state.max_offset - 2)
+    return msgspec.structs.replace(state, last_update_timestamp=before or 0)
+
+
 @after(TopicAdministration.statistics, "An unknown topic has a status.")
 def status_of_unknown_is_empty(reply):
     none: dict[MessageQueue, StoredQueue] = {}

@@ -217,14 +217,17 @@ def test_old_handle_is_invalid(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
-@case(kills=["anything-can-be-hidden"])
+@case(kills=["anything-can-be-hidden", "refused-hiding-tells-of-the-pop"])
 def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
-    bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE)
+    nothing = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
+    bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE, ext=nothing)
     remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
-    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, ext=nothing, remark=remark)
     bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> illegal
+    unknown = Reply(ResponseCode.TOPIC_NOT_EXIST, ext=nothing)
+    bk.hide(bk.name("T"), group, handle, 10) >> unknown
 
 
 def ack_in_one_entry(bk: BrokerSession, topic: str, group: str, handle: str, numbers: Iterable[int]) -> None:

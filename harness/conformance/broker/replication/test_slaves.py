@@ -220,9 +220,13 @@ def flushed(bk: BrokerSession, offset: int) -> None:
     bk.replication_status().json >> Reply(SUCCESS, shown)
 
 
-@case(kills=["flushed-offset-is-forgotten", "flushed-offset-becomes-none"], own_server=True, setup=SLAVE)
+@case(
+    kills=["flushed-offset-is-forgotten", "flushed-offset-becomes-none", "flushed-offset-is-never-0-again"],
+    own_server=True,
+    setup=SLAVE,
+)
 def test_slave_notes_flushed_offset(bk: BrokerSession) -> None:
-    for offset in (77, 5_000_000_000):
+    for offset in (77, 5_000_000_000, 0):
         bk.call(FLUSHED, {"masterFlushOffset": str(offset)}) >> Reply(SUCCESS)
         bk.call(FLUSHED, {}) >> Reply(SUCCESS)
         flushed(bk, offset)

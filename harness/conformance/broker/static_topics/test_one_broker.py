@@ -1,6 +1,8 @@
 """Chapter static-topics: mappings all of whose queues are on one Broker."""
 
-from harness.conformance import ABSENT, ANYTHING, Including, Reply, Request, case
+from typing import Any
+
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Reply, Request, case
 from harness.conformance.broker.registrations import REGISTER, announcement_of
 from harness.conformance.broker.static_topics.mappings import (
     NOT_LEADER,
@@ -34,12 +36,47 @@ def test_is_shown_as_created(bk: BrokerSession) -> None:
     shown(bk, bk.topic()) >> without
 
 
-@case(kills=["mappings-are-not-registered", "mappings-are-registered-as-they-are"])
+@case(
+    kills=[
+        "mappings-are-not-registered",
+        "mappings-are-registered-as-they-are",
+        "mappings-are-registered-as-dirty",
+    ]
+)
 def test_is_registered(bk: BrokerSession) -> None:
     topic = mapped(bk)
     heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(mapping_of(topic))
     told = {"bname": bk.broker_name, "currIdMap": {"2": 1, "4": 0}, "epoch": 7, "totalQueues": 5}
-    heard >> Request(REGISTER, Including(told))
+    told |= {"dirty": False, "scope": "__global__", "topic": topic}
+    heard >> Request(REGISTER, told)
+
+
+def version(counter: int, since: int, until: int) -> Any:
+    """What GET_ALL_TOPIC_CONFIG (21) tells once mappings have changed so often, the last time between these
+    times.
+    """
+    of_mappings = {"counter": counter, "stateVersion": 0, "timestamp": Between(since, until)}
+    return Reply(SUCCESS, Including({"mappingDataVersion": of_mappings}))
+
+
+@case(kills=["mappings-keep-their-version", "refused-mappings-count"], clock=True, own_server=True)
+def test_changes_are_counted(bk: BrokerSession) -> None:
+    bk.advance(1)
+    since = bk.broker_time()
+    topic, other = mapped(bk), mapped(bk)
+    bk.topics().json >> version(2, since, bk.broker_time())
+    bk.advance(1)
+    since = bk.broker_time()
+    put(bk, mapping(bk, topic, {2: [item(bk, 1)], 4: [item(bk, 0)]}, 9)) >> Reply(SUCCESS)
+    until = bk.broker_time()
+    bk.topics().json >> version(3, since, until)
+    bk.advance(1)
+    put(bk, mapping(bk, topic, {4: [item(bk, 1)]}, 6)) >> Reply(ERROR)
+    bk.delete_topic(bk.topic()) >> Reply(SUCCESS)
+    bk.topics().json >> version(3, since, until)
+    since = bk.broker_time()
+    bk.delete_topic(other) >> Reply(SUCCESS)
+    bk.topics().json >> version(4, since, bk.broker_time())
 
 
 @case(kills=["mapped-queues-are-their-own", "mapped-sends-tell-where-they-are"])

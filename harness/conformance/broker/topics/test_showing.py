@@ -62,10 +62,11 @@ def test_status_shows_each_queue(bk: BrokerSession) -> None:
 
 
 def whole_status(bk: BrokerSession, **of_line: object) -> None:
-    """A queue has two messages, the other one none."""
+    """A queue has two messages, stored a second apart, the other one none."""
     topic = bk.topic(queues=2)
-    for _ in range(2):
-        bk.send(topic, queue=1) >> Reply(SUCCESS)
+    bk.send(topic, queue=1) >> Reply(SUCCESS)
+    bk.advance(1)
+    bk.send(topic, queue=1) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
     none = {"lastUpdateTimestamp": 0, "maxOffset": 0, "minOffset": 0}
     time = pulled(bk, topic, 1, 1)["store_timestamp"]
@@ -75,7 +76,7 @@ def whole_status(bk: BrokerSession, **of_line: object) -> None:
     shown >> Reply(SUCCESS, {"offsetTable": table, **of_line})
 
 
-@case(kills=["status-without-times", "tables-of-another-broker"])
+@case(kills=["status-without-times", "status-of-the-message-before", "tables-of-another-broker"], clock=True)
 def test_status_has_times(bk: BrokerSession) -> None:
     whole_status(bk)
     for writable in (0, 1):
@@ -95,7 +96,7 @@ def test_status_has_queues_to_read(bk: BrokerSession) -> None:
     status(bk, other) >> Reply(SUCCESS, {0: (0, 0), 1: (0, 0)})
 
 
-@case(kills=["status-without-times", "status-without-rate"])
+@case(kills=["status-without-times", "status-of-the-message-before", "status-without-rate"], clock=True)
 def test_status_has_a_rate(bk: BrokerSession) -> None:
     whole_status(bk, topicPutTps=Between(0, 0.5))  # of two messages, over ten seconds or more
 

@@ -75,6 +75,12 @@ def anything_can_be_hidden(original, self, command, connection, now):
     return _granted(original(self, command, connection, now))
 
 
+@after(PopAcks.hide, "A refusal to hide a message names the time of its pop.", V5)
+def refused_hiding_tells_of_the_pop(reply, now):
+    if reply.code != ResponseCode.SUCCESS and reply.ext:
+        reply.ext["popTime"] = str(now)
+
+
 @mutant(PopAcks.hidden_anew, "The invisible time of a message cannot be extended.", V5)
 def hidden_for_no_longer(original, self, again, offset, invisible, handle, suspended, now):
     least = min(invisible, handle.invisible)
