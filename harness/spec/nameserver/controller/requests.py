@@ -119,10 +119,10 @@ class Requests:
     def _refusals(
         self, state: State, step: ctl.AnyRequest, begin: float, end: float, conn: str
     ) -> list[Reply]:
-        """Those of a request without some fields that it would get with them, if it says which name it is
+        """Those of a request without some fields that it would get with them, if it says which replica it is
         about.
         """
-        if "brokerName" in step.drop:
+        if {"brokerName", "brokerId"}.intersection(step.drop):
             return []
         whole = self.replies(state, msgspec.structs.replace(step, drop=()), begin, end, conn=conn)
         return [one for one in whole or () if one.facts[CODE] != SUCCESS]
