@@ -12,10 +12,12 @@ from functools import partial
 from harness.cli.workers import worker_processes
 
 _INTERRUPTED = """
+import signal
 import time
 from harness.cli.workers import worker_processes
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background
     with worker_processes(2) as pool:
         running = [pool.submit(time.sleep, 0.2) for _ in range(2000)]
         running[0].result()

@@ -295,6 +295,7 @@ class ControllerTracker:
                 wrong = differences(reply.facts, said)
                 if not wrong:
                     kept.add(reply.state)
+                    self._note(reply, state, step, seen)
                 elif nearest is None or _Nearest(wrong, reply, state).rank < nearest.rank:
                     nearest = _Nearest(wrong, reply, state)
         if kept or nearest is None:
@@ -309,7 +310,19 @@ class ControllerTracker:
         """Holds an answer that is about no name against what it must say."""
         wrong = differences(expected, facts_of(step, answer))
         reply = Reply(expected, State())
-        return [self._breach(_Nearest(wrong, reply, State()), step, seen)] if wrong else []
+        if wrong:
+            return [self._breach(_Nearest(wrong, reply, State()), step, seen)]
+        self._note(reply, State(), step, seen)
+        return []
+
+    def _note(self, right: Reply, before: State, step: ctl.AnyRequest, seen: Observation) -> None:
+        """The statements that a right answer was held against: those of which a difference would tell."""
+        found = frozenset(
+            CONTROLLER_INVARIANTS[name_of(one, right, before, step)].statement
+            for fact, value in right.facts.items()
+            for one in differences({fact: value}, {})
+        )
+        self.judged[seen.number] = self.judged.get(seen.number, frozenset()) | found
 
     # --- heartbeats -----------------------------------------------------------------------------------------
 
