@@ -48,7 +48,7 @@ def fails(pick: Pick, state: ProgramState) -> Steps:
         return (msgspec.structs.replace(step, broken=pick.one((-1, 4, 0, 9, 100_000)), oneway=False),)
     if what == 3:
         return (msgspec.structs.replace(step, oneway=True), Time(seconds=SOON))
-    # Of two registrations that come together, 5.5.0 may tell the second one the address from before the first.
+    # Of two registrations that come together, 5.5.0 may tell the second one the address before the first.
     if isinstance(step, ctl.Elect | ctl.AlterInSync | ctl.CleanReplicas | ctl.RegisterReplica):
         return (msgspec.structs.replace(step, binary=True),)
     return (msgspec.structs.replace(step, twice=True),)
