@@ -20,7 +20,7 @@ MOST = 100
 
 
 class Ending(FileStorage):
-    """Deletes so many files and then no more."""
+    """Deletes this many files, and then no more."""
 
     left = MOST
 

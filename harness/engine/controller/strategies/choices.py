@@ -81,7 +81,7 @@ def heard(pick: Pick, broker: str, cluster: str, number: int) -> ctl.ReplicaBeat
 
 
 def a_set(pick: Pick, state: ProgramState, *, least: int = 1) -> tuple[str, Replicas] | None:
-    """A name whose master lives, and at least so many replicas."""
+    """A name whose master lives, and at least this many replicas."""
     found = [
         (broker, of_name)
         for broker, of_name in state.names.items()
