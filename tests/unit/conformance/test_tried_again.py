@@ -16,7 +16,7 @@ from running_samples import (
     unmet,
 )
 
-from harness.conformance.case_run import QUICK
+from harness.conformance import case_run
 from harness.report.results import CaseResult, Verdict
 from harness.session import (
     Blocked,
@@ -105,10 +105,12 @@ def test_in_real_time_it_is_tried_again_beside_those_that_wait() -> None:
     assert busy.beside["failing"] == [{"long"}, {"long"}, {"long"}]
 
 
-@pytest.mark.parametrize("pause", [0.0, 1.2 * QUICK])
+@pytest.mark.parametrize("is_quick", [True, False])
 def test_in_warped_time_a_wrong_answer_for_which_time_was_too_short_is_tried_again_beside_others(
-    pause: float,
+    is_quick: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for limit in ("QUICK", "NOT_LONG"):
+        monkeypatch.setattr(case_run, limit, 3600.0 if is_quick else 0.0)
     both, tried = threading.Barrier(2, timeout=10), threading.Event()
     going_on: list[str] = []
     beside: list[list[str]] = []
@@ -120,13 +122,12 @@ def test_in_warped_time_a_wrong_answer_for_which_time_was_too_short_is_tried_aga
             beside[0] = list(going_on)
         else:
             tried.set()
-        ns.pause(pause)
         unmet(ns)
 
     def long(ns: NameServerSession) -> None:
         going_on.append("long")
         both.wait()
-        tried.wait(10 if not pause else 2 * pause)
+        tried.wait(10 if is_quick else 0.3)
         going_on.clear()
         met(ns)
 
@@ -135,7 +136,7 @@ def test_in_warped_time_a_wrong_answer_for_which_time_was_too_short_is_tried_aga
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(running.run, [loaded(failing), loaded(long)]))
     assert [one.verdict for one in results] == [Verdict.FAIL, Verdict.PASS]
-    assert beside == [["long"], [] if pause else ["long"]]
+    assert beside == [["long"], ["long"] if is_quick else []]
 
 
 def failing_in(*tries: int) -> tuple[Callable[[NameServerSession], None], list[int]]:
