@@ -129,9 +129,9 @@ class WireClient:
         }
         return self.say(RequestCode.PULL_MESSAGE, ext)
 
-    def pull(self, topic: str, offset: int = 0) -> list[Message]:
-        """The messages of queue 0 that are there."""
-        return found(self.answer(self.begin_pull(topic, offset, wait=0)))
+    def pull(self, topic: str, offset: int = 0, wait: int = 0) -> list[Message]:
+        """The messages of queue 0 that are there; if there are none, those that come within ``wait`` ms."""
+        return found(self.answer(self.begin_pull(topic, offset, wait)))
 
     def begin_pop(self, topic: str, poll: int, invisible: int = 60_000, **more: Any) -> int:
         ext = {

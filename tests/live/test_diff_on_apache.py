@@ -30,7 +30,8 @@ def test_nothing_unexplained(
         ["diff", *pair, "--steps", steps, "--seed", "live", "--compare", "exact", "--out", str(tmp_path)]
     )
     written = capsys.readouterr()
-    said = written.out + written.err
+    findings = [path.read_text(encoding="utf-8") for path in tmp_path.glob("*/*/README.md")]
+    said = "\n".join([written.out + written.err, *findings])
     if status == HARNESS_FAILED and os.environ.get("RMQ_REQUIRE_LIVE") != "1":
         pytest.skip(said)
     assert status == 0, said

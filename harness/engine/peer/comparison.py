@@ -6,7 +6,7 @@ Invariants:
 - An effect that comes behind an answer (an unregistration on 5.x), behind a close, or without any (one-way
   requests, time) is waited for, until both servers show the same or the patience ends.
 - The clocks of both servers follow the program. Where one has run ahead by more than is safe for the leases,
-  the comparison is `Stalled`, and nothing seen in it counts.
+  the comparison is `Stalled`, and nothing seen in it counts. The clocks are looked at behind each difference.
 - A divergence that neither a quirk nor a known cause explains ends the program: what follows from it is no
   news. One of a known cause does not; what follows from it is recognised by the names that it touches. Where
   nothing is left that it does not touch, the program ends, too.
@@ -41,7 +41,7 @@ from harness.wire import ResponseCode
 TOGETHER = 8
 """How many questions are under way at once."""
 PATIENCE = 0.6
-"""Waiting seconds until an effect behind an answer must be there."""
+"""Waiting seconds until an effect behind an answer must be there: those of pauses between looks."""
 _BRIEF = 0.02
 """Waiting seconds after which a difference that has a name is taken for the effect."""
 _LONG = 0.05
@@ -247,10 +247,14 @@ class Comparison:
             if clock.now() - began - self._expected.now > self._slack:
                 raise Stalled
 
-    def _pause(self, seconds: float) -> None:
-        """A moment in which what is under way can happen; virtual time costs nothing."""
-        for clock in self._clocks:
-            clock.pause(0.03 if clock.kind == "virtual" else seconds)
+    def _pause(self, seconds: float) -> float:
+        """A moment in which what is under way can happen; virtual time costs nothing. Returns how long it
+        was meant to be for the server that is asked first: what a starved machine adds gives no server time.
+        """
+        lengths = [0.03 if clock.kind == "virtual" else seconds for clock in self._clocks]
+        for clock, length in zip(self._clocks, lengths, strict=True):
+            clock.pause(length)
+        return lengths[self._order[0]]
 
     # --- effects behind an answer ---------------------------------------------------------------------------
 
@@ -271,12 +275,10 @@ class Comparison:
         if len(running) == len(_SERVERS) or unanswered is not None:
             for clock in running:  # equal at once may mean that neither has begun, or is half-way
                 clock.pause(0.02)
-        clock = self._clocks[self._order[0]]
-        end = clock.waiting() + PATIENCE
-        for other in self._clocks:
-            if other.kind == "virtual":
-                other.pause(0.001)
-        brief = 0.001
+        for clock in self._clocks:
+            if clock.kind == "virtual":
+                clock.pause(0.001)
+        waited, brief = 0.0, 0.001
         while True:
             found: list[Differing] = []
             for asked, ours, theirs in self._ask(questions):
@@ -288,12 +290,13 @@ class Comparison:
             if not found and not endings:
                 return
             everything = [*found, *([(step, endings)] if endings else [])]
-            if clock.waiting() > end - PATIENCE + _BRIEF:
+            self._look_at_clocks()
+            if waited > _BRIEF:
                 divergence = self._explainer.behind(at, step, everything)
-                if divergence.is_explained or clock.waiting() > end:
+                if divergence.is_explained or waited > PATIENCE:
                     self._note(divergence)
                     return
-            self._pause(brief)
+            waited += self._pause(brief)
             brief = min(2 * brief, _LONG)
 
     def _endings(self) -> tuple[Difference, ...]:

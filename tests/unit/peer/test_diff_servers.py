@@ -13,6 +13,7 @@ from harness.engine.peer.journal import Head, Journal
 from harness.engine.peer.rounds import Rounds
 from harness.findings.store import FindingStore
 from harness.program.nameserver import steps as ns
+from harness.program.step import Time
 from harness.session import Instance
 from harness.targets import parse
 
@@ -74,3 +75,38 @@ def test_a_run_on_servers_of_unlike_cost_has_nothing_that_does_not_show_again() 
     experiment.close()
     assert not run.store.findings
     assert not any(entry.unrepeated or entry.given_up for entry in entries)
+
+
+class Starved(Target):
+    """One whose clock runs ahead, by more than a lease, while the effects of a step are waited for."""
+
+    def start(self) -> Instance:
+        instance = super().start()
+        pause = instance.clock.pause
+
+        def starved(seconds: float) -> None:
+            if instance.clock.now() > WAITED:
+                instance.clock.advance(LEASE, lambda: None)
+            pause(seconds)
+
+        instance.clock.pause = starved  # type: ignore[method-assign]
+        return instance
+
+
+WAITED, LEASE = 70, 120
+
+
+def test_what_a_clock_that_ran_ahead_brings_about_behind_a_step_does_not_count() -> None:
+    """The clocks are right when the step is over: the server loses its processor while it is looked at."""
+    program = (
+        ns.Register(conn="k0", broker="b0", address="a0", topics={"T": (8, 8, 6, 0)}),
+        Time(seconds=WAITED + 1),
+    )
+    steady = PeerExperiment((Target(), Target()), "4.9", (), "servers")  # type: ignore[arg-type]
+    assert not steady.compare(program).stalled
+    steady.close()
+    experiment = PeerExperiment((Target(), Starved()), "4.9", (), "servers")  # type: ignore[arg-type]
+    compared = experiment.compare(program)
+    experiment.close()
+    assert compared.stalled
+    assert not compared.attempt.violations
