@@ -120,11 +120,12 @@ def clients(
     directory: Path,
     *kinds: str,
     account: tuple[str, str] | None = None,
+    senders: int = 4,
 ) -> dict[str, dict[str, Any]]:
     """What became of the messages of each kind, with Apache's client of a release. No kinds: all.
 
     `run`: a word that no other call with this directory has. `account`: access key and secret key, with which
-    the client signs.
+    the client signs. `senders`: the threads that send, over one connection.
     """
     home = directory / f"client-{run}"
     home.mkdir()
@@ -136,6 +137,7 @@ def clients(
             "java",
             *JVM[:4],
             f"-Duser.home={home}",
+            f"-Dsenders={senders}",
             "-cp",
             classpath,
             program,
