@@ -5,7 +5,7 @@
 * Where waiting cases run apart (see `Waiting`), they share a server, except that each case in which leases
   run out has its own.
 * Starting a server takes seconds, so planned servers start ahead of their cases, but not long before: where
-  time runs fast, an idle server works hard. A case whose server has not started starts it itself. At most
+  time runs fast, an idle server works hard, unless it can rest. A case whose server has not started starts it itself. At most
   `AT_ONCE` servers start at a time, so that each of them gets ready.
 """
 
@@ -18,6 +18,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from harness.conformance.exclusive_lock import ExclusiveLock
+from harness.conformance.idling import Idling
 from harness.conformance.loading import LoadedCase
 from harness.conformance.stopping import Stopping
 from harness.session import DEFAULT_SETUP, Instance, Setup
@@ -52,10 +53,12 @@ class Instances:
         waiting: Waiting,
         run_lock: ExclusiveLock,
         stopping: Stopping,
+        idling: Idling,
         planned: Iterable[LoadedCase] = (),
     ) -> None:
         self._start = start
         self._stopping = stopping
+        self._idling = idling
         self._waiting = waiting
         self._run_lock = run_lock
         self.main = main
@@ -133,13 +136,17 @@ class Instances:
         if not promised:
             self._fill(found, one.case.setup)
         try:
-            return found.result()
+            instance = found.result()
         except BaseException:
             self._forget(need, found)  # the next case may have more luck
             raise
+        self._idling.begin(instance)
+        return instance
 
-    def give_back(self, one: LoadedCase) -> None:
-        """Ends the use of a server. A server without further cases is stopped."""
+    def give_back(self, one: LoadedCase, instance: Instance | None) -> None:
+        """Ends the use of a server, if one was taken. A server without further cases is stopped."""
+        if instance is not None and not self.is_main(one):
+            self._idling.end(instance)
         need = self._need(one)
         with self._lock:
             users = self._users.get(need)
@@ -220,6 +227,8 @@ class Instances:
                     promised = self._promised() if self._is_near() else None
                 if promised is not None:
                     self._fill(*promised)
+                    if promised[0].exception() is None:
+                        self._idling.wait(promised[0].result())
             if promised is None:
                 self._room.release()
 

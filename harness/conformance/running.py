@@ -20,6 +20,7 @@ from harness.catalogue import missing_from
 from harness.conformance.case_run import Attempt, CaseRun, Setting, in_a_line
 from harness.conformance.evidence import Symptom
 from harness.conformance.exclusive_lock import ExclusiveLock
+from harness.conformance.idling import Idling
 from harness.conformance.instances import Instances
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.owners import Owner, Owners
@@ -82,10 +83,11 @@ class Runner:
         self._run_lock = ExclusiveLock(self._clock)
         measured = [one for one in planned if not self._comes_with(one)]
         self._stopping = Stopping(at_once=self._clock == "virtual")
+        idling = Idling()
         self._instances = Instances(
-            instance, start, setting.waiting, self._run_lock, self._stopping, measured
+            instance, start, setting.waiting, self._run_lock, self._stopping, idling, measured
         )
-        self._spares = Spares(start, self._stopping)
+        self._spares = Spares(start, self._stopping, idling)
         self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
         self._owners = Owners(owners or {}, self._counting, setting.baseline.settled, together)
         self._stopwatch = RunningClock()
@@ -321,7 +323,7 @@ class Runner:
 
     def _measure(self, run: CaseRun) -> None:
         if lacking := self._lack(run.one.case.setup):
-            self._instances.give_back(run.one)
+            self._instances.give_back(run.one, None)
             run.ends(Verdict.UNSUPPORTED, lacking)
             return
         try:
@@ -343,7 +345,7 @@ class Runner:
             with self._changing_settings if run.one.case.apart else contextlib.nullcontext():
                 run.measure(instance, alone=self._instances.is_its_own(run.one))
         finally:
-            self._instances.give_back(run.one)
+            self._instances.give_back(run.one, instance)
         if run.lacking:
             self._lacking[run.one.case.setup] = run.lacking
             self._instances.look_ahead_no_more(lambda setup: bool(self._lack(setup)))

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from harness.conformance.idling import Idling
 from harness.conformance.stopping import Stopping
 from harness.session import Instance, Setup
 
@@ -36,9 +37,10 @@ class Spare:
 class Spares:
     """Hands out fresh servers, one for each setup at a time. May be used by several threads."""
 
-    def __init__(self, start: Callable[[Setup], Instance], stopping: Stopping) -> None:
+    def __init__(self, start: Callable[[Setup], Instance], stopping: Stopping, idling: Idling) -> None:
         self._start = start
         self._stopping = stopping
+        self._idling = idling
         self._spares: dict[Setup, Spare] = {}
         self._lock = threading.Lock()
         self._starts = 0
@@ -62,9 +64,11 @@ class Spares:
             spare.users += 1
             for unused in [known for known, one in self._spares.items() if not one.users][:-KEPT]:
                 self._leave(unused, self._spares[unused])
+        self._idling.begin(spare.instance)
         try:
             yield spare
         finally:
+            self._idling.end(spare.instance)
             with self._lock:
                 spare.users -= 1
                 if spare.is_left and not spare.users:

@@ -47,6 +47,7 @@ from harness.session.terms import TermSession
 from harness.session.transport import (
     DEFAULT_SETUP,
     BrokerInstance,
+    CanRest,
     Ending,
     Instance,
     Listening,
@@ -68,6 +69,7 @@ __all__ = [
     "Broker",
     "BrokerInstance",
     "BrokerSession",
+    "CanRest",
     "CaseTimeout",
     "Clock",
     "ClockKind",

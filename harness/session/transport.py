@@ -14,7 +14,7 @@ import struct
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from harness.session.clock import Clock
 from harness.session.errors import TargetDied
@@ -139,6 +139,21 @@ class Instance(Protocol):
 
     def stop(self) -> None:
         """Ends it surely. May be called more than once."""
+        ...
+
+
+@runtime_checkable
+class CanRest(Protocol):
+    """An instance that costs something while nothing is asked of it."""
+
+    def rest(self) -> None:
+        """Has it run no more until ``wake``, where that makes no difference but to its clients' patience. Its
+        clock goes on.
+        """
+        ...
+
+    def wake(self) -> None:
+        """Has it run again."""
         ...
 
 

@@ -99,6 +99,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Which ports it listens at, counted from the one that it is given."""
     runs_in: Path | None = None
     """Its current directory; None for the one that it has for itself."""
+    may_rest: bool = False
+    """Whether it may be kept from running while nothing is asked of it."""
 
 
 class ProcessInstance:
@@ -201,6 +203,14 @@ class ProcessInstance:
     def shutdown(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._pid, signal.SIGTERM)
+
+    def rest(self) -> None:
+        if self._command.may_rest and self._process is not None:
+            self._signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        if self._command.may_rest and self._process is not None:
+            self._signal(signal.SIGCONT)
 
     def place(self, name: str, data: bytes) -> None:
         put_file(self._directory / name, data)
@@ -319,6 +329,7 @@ class ProcessInstance:
         )
 
     def _end(self) -> None:
+        self.wake()  # else it would not see that it is asked to end
         process, self._process = self._process, None
         if process is None:
             return

@@ -11,6 +11,7 @@ from conformance_samples import module
 
 from harness.conformance import case
 from harness.conformance.exclusive_lock import ExclusiveLock
+from harness.conformance.idling import Idling
 from harness.conformance.instances import AHEAD, AT_ONCE, NEAR, Instances, Waiting
 from harness.conformance.loading import LoadedCase, cases
 from harness.conformance.stopping import Stopping
@@ -34,6 +35,7 @@ class Server:
     def __init__(self, setup: Setup = ()) -> None:
         self.setup = setup
         self.stopped = threading.Event()
+        self.resting = threading.Event()
 
     @property
     def running(self) -> bool:
@@ -41,6 +43,12 @@ class Server:
 
     def alive(self) -> bool:
         return self.running
+
+    def rest(self) -> None:
+        self.resting.set()
+
+    def wake(self) -> None:
+        self.resting.clear()
 
     def stop(self) -> None:
         self.stopped.set()
@@ -92,7 +100,8 @@ def instances(
 ) -> tuple[Instances, Any]:
     main: Any = Server()
     stopping = Stopping(at_once=True)
-    return Instances(main, servers.start, waiting, ExclusiveLock("warped"), stopping, planned), main
+    lock = ExclusiveLock("warped")
+    return Instances(main, servers.start, waiting, lock, stopping, Idling(), planned), main
 
 
 def test_most_cases_share_the_first_server() -> None:
@@ -100,7 +109,7 @@ def test_most_cases_share_the_first_server() -> None:
     tested, main = instances(servers)
     assert tested.take(PLAIN) is main
     assert tested.take(WAITS) is main
-    tested.give_back(PLAIN)
+    tested.give_back(PLAIN, main)
     tested.close()
     assert main.running
     assert not servers.started
@@ -111,7 +120,7 @@ def test_a_setup_is_shared_and_an_own_server_is_not() -> None:
     tested, _ = instances(servers)
     assert tested.take(SET) is tested.take(SET_TOO) is servers.started[0]
     assert tested.take(OWN) is servers.started[1]
-    tested.give_back(OWN)
+    tested.give_back(OWN, servers.started[1])
     assert tested.take(OWN) is servers.started[2]
     assert [one.running for one in servers.started] == [True, False, True]
     tested.close()
@@ -174,12 +183,29 @@ def test_a_case_does_not_wait_for_what_comes_later() -> None:
 def test_the_last_case_of_a_setup_ends_its_server() -> None:
     servers = Servers()
     tested, _ = instances(servers, SET, SET_TOO)
-    tested.take(SET)
-    tested.give_back(SET)
+    tested.give_back(SET, tested.take(SET))
     assert servers.started[0].running
-    tested.take(SET_TOO)
-    tested.give_back(SET_TOO)
+    tested.give_back(SET_TOO, tested.take(SET_TOO))
     assert not servers.started[0].running
+
+
+def test_a_server_rests_while_no_case_uses_it() -> None:
+    servers = Servers()
+    tested, main = instances(servers, SET, SET_TOO)
+    tested.look_ahead()
+    servers.wait_for(lambda: len(servers.started) == 1)
+    [server] = servers.started
+    assert server.resting.wait(WAIT)
+    taken = tested.take(SET)
+    assert taken is server
+    assert tested.take(SET_TOO) is server
+    tested.give_back(SET_TOO, taken)
+    assert not server.resting.is_set()
+    tested.give_back(SET, taken)
+    assert server.resting.is_set()
+    tested.give_back(PLAIN, tested.take(PLAIN))
+    assert not main.resting.is_set()
+    tested.close()
 
 
 def test_a_server_that_died_is_replaced() -> None:
@@ -218,6 +244,7 @@ def test_cases_that_change_settings_share_a_server_that_others_do_not_use() -> N
         Waiting.AMONG_OTHERS,
         ExclusiveLock("virtual"),
         Stopping(at_once=True),
+        Idling(),
     )
     one, other = loaded("one", apart=True), loaded("other", apart=True)
     assert instances.take(loaded("plain")) is main

@@ -11,6 +11,7 @@ from test_owners import Body, loaded, put, statement
 from harness.catalogue import Catalogue, Profile
 from harness.conformance import Reply
 from harness.conformance.case_run import Setting
+from harness.conformance.idling import Idling
 from harness.conformance.running import Runner
 from harness.conformance.spares import KEPT, STARTS, Spares
 from harness.conformance.stopping import Stopping
@@ -107,7 +108,7 @@ def test_spares_stop_when_they_are_left_and_are_not_started_without_end() -> Non
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start, Stopping(at_once=True))
+    spares = Spares(start, Stopping(at_once=True), Idling())
     for number in range(STARTS + 3):
         with spares.one(DEFAULT_SETUP, clean=True) as spare:
             assert spare.instance.alive()
@@ -125,7 +126,7 @@ def test_of_spares_that_are_not_in_use_those_that_were_used_last_run_on() -> Non
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start, Stopping(at_once=True))
+    spares = Spares(start, Stopping(at_once=True), Idling())
     first, *others = [(("key", str(number)),) for number in range(KEPT + 2)]
     for setup in (first, others[0], first, *others[1:]):
         with spares.one(setup, clean=True):
@@ -144,7 +145,7 @@ def test_a_spare_that_is_in_use_runs_on(ends: bool) -> None:
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start, Stopping(at_once=True))
+    spares = Spares(start, Stopping(at_once=True), Idling())
     with spares.one(DEFAULT_SETUP, clean=True) as spare:
         spare.is_clean = False
         with spares.one(DEFAULT_SETUP, clean=ends):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.session import NameServerSession, TargetDied, free_port
@@ -341,3 +342,23 @@ def test_wrong_options_of_a_command_are_reported() -> None:
     with pytest.raises(TargetError) as caught:
         parse("exec:sh -c 'echo \"unknown option: --port\" >&2; exit 2' {port}").start()
     assert caught.value.do.startswith("correct the options after exec:; this was run in ")
+
+
+def _rests(pid: int) -> bool:
+    state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=True)
+    return state.stdout.startswith("T")
+
+
+def test_a_server_that_may_rest_does_not_run_until_it_wakes_and_ends_in_order(started) -> None:
+    instance = started()
+    instance.rest()
+    assert not _rests(instance.pid)
+    instance._command = msgspec.structs.replace(instance._command, may_rest=True)
+    instance.rest()
+    assert _rests(instance.pid)
+    instance.wake()
+    assert not _rests(instance.pid)
+    instance.rest()
+    process = instance._process
+    instance.stop()
+    assert process.returncode == 128 + signal.SIGTERM
