@@ -5,8 +5,8 @@
 * Where waiting cases run apart (see `Waiting`), they share a server, except that each case in which leases
   run out has its own.
 * Starting a server takes seconds, so planned servers start ahead of their cases, but not long before: where
-  time runs fast, an idle server works hard, unless it can rest. A case whose server has not started starts it itself. At most
-  `AT_ONCE` servers start at a time, so that each of them gets ready.
+  time runs fast, an idle server that cannot rest works hard. A case whose server has not started starts it
+  itself. At most `AT_ONCE` servers start at a time, so that each of them gets ready.
 """
 
 from __future__ import annotations
