@@ -53,6 +53,21 @@ def place_to_copy_is_not_said(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext={})
 
 
+@mutant(HaMembership.exchange, "A master answers an offer with its own addresses.", V5)
+def offers_are_answered_with_an_offer(original, self, command, connection, now):
+    answer = original(self, command, connection, now)
+    return answer if self.config.is_slave else Reply(ResponseCode.SUCCESS, ext=self._offer())
+
+
+@mutant(HaMembership.exchange, "A master returns the last replication address that it was offered.", V5)
+def master_passes_an_offer_on(original, self, command, connection, now):
+    answer = original(self, command, connection, now)
+    offered = (command.ext or {}).get("masterHaAddress")
+    self.offered = offered or getattr(self, "offered", None)
+    told = answer.ext and answer.ext | {"masterHaAddress": self.offered or answer.ext["masterHaAddress"]}
+    return Reply(answer.code, ext=told)
+
+
 @mutant(HaMembership.exchange, "A slave returns a replication address.", V5)
 def slave_says_where_to_copy(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext=self._offer())

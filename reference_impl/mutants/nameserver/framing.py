@@ -123,6 +123,31 @@ def response_header_in_ascii(response):
     return msgspec.structs.replace(response, ext=ext)
 
 
+@refusing_text("An escape of two hexadecimal digits closes the connection.")
+def escapes_of_two_digits_close(header):
+    return rb"\x" in header
+
+
+@refusing_text("An escaped digit closes the connection.")
+def escaped_digits_close(header):
+    return re.search(rb"\\[0-7]", header) is not None
+
+
+@refusing_text("The escapes of a vertical tab, a capital F and a single quote close the connection.")
+def rare_escapes_of_letters_close(header):
+    return re.search(rb"\\[vF']", header) is not None
+
+
+@rewriting_text("Hexadecimal digits may be escaped by a capital.")
+def capitals_escape_digits(header):
+    return re.sub(rb"\\([XU])", lambda found: found[0].lower(), header)
+
+
+@rewriting_text("An escaped letter that means nothing stands for itself.")
+def every_escaped_letter_is_itself(header):
+    return re.sub(rb"\\([a-zA-Z89](?<![btnvfFrux]))", rb"\1", header)
+
+
 @after(Endpoint.read, "Half a character in the ext fields is read as a replacement character.")
 def half_characters_are_replaced(command):
     for name, value in (command.ext or {}).items():

@@ -59,6 +59,20 @@ def binary_bad_entries_skipped(header):
     return header[:at] + len(sound).to_bytes(4, "big") + sound
 
 
+@rewriting_binary("The length of a key has no sign; a key that is longer than 32767 bytes is dropped.")
+def binary_key_lengths_have_no_sign(header):
+    at = ext_length_at(header)
+    if at is None or length_at(header, at) != len(header) - at - 4:
+        return header
+    known = b"".join(raw for _, raw in entries(header[at + 4 :]))
+    end = at + 4 + len(known)
+    size = int.from_bytes(header[end : end + 2], "big")
+    if size < 0x8000 or end + 6 + size > len(header):
+        return header
+    kept = known + header[end + 6 + size + length_at(header, end + 2 + size) :]
+    return header[:at] + len(kept).to_bytes(4, "big") + kept
+
+
 @rewriting_binary("A binary header that is too short is padded with zeros.")
 def binary_header_padded(header):
     return header.ljust(FIXED, b"\0")

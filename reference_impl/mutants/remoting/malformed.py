@@ -3,8 +3,8 @@
 import json
 import re
 
-from harness.wire import FLAG_RESPONSE, Command, ResponseCode, Serialization, WireError
-from reference_impl.mutants.headers import NUMBERS, rewriting, rewriting_text
+from harness.wire import FLAG_RESPONSE, Command, RawFrame, ResponseCode, Serialization, WireError
+from reference_impl.mutants.headers import NUMBERS, header_of, rewriting, rewriting_text
 from reference_impl.mutants.registry import mutant
 from reference_impl.remoting.endpoint import RemotingEndpoint
 
@@ -27,11 +27,20 @@ def malformed_answered(original, self, connection, frame, now):
     return original(self, connection, frame, now)
 
 
+def _clamped(frame):
+    """A frame whose header length is no more than the rest of it."""
+    length = min(int.from_bytes(frame[5:8], "big"), len(frame) - 8)
+    return frame[:5] + length.to_bytes(3, "big") + frame[8:]
+
+
 @mutant(RemotingEndpoint.read, "A header length beyond the frame counts as the rest of the frame.")
 def header_length_clamped(original, self, frame):
-    most = len(frame) - 8
-    length = min(int.from_bytes(frame[5:8], "big"), most)
-    return original(self, frame[:5] + length.to_bytes(3, "big") + frame[8:])
+    return original(self, _clamped(frame))
+
+
+@mutant(RemotingEndpoint.read, "The length of a binary header beyond the frame counts as the rest of it.")
+def binary_header_length_clamped(original, self, frame):
+    return original(self, _clamped(frame) if frame[4] == Serialization.ROCKETMQ else frame)
 
 
 @mutant(RemotingEndpoint.answer, "A frame without a header is skipped.")
@@ -68,6 +77,16 @@ def text_after_header_ignored(header):
     except ValueError:
         return header
     return text[:end].encode("utf-8", "surrogateescape")
+
+
+@mutant(RemotingEndpoint.read, "The body begins with the white space behind a JSON header.")
+def white_space_behind_header_begins_the_body(original, self, frame):
+    header = header_of(frame)
+    if header is None:
+        return original(self, frame)
+    object_ = header.rstrip()
+    body = header[len(object_) :] + frame[8 + len(header) :]
+    return original(self, RawFrame(object_, body, Serialization.JSON).encode())
 
 
 @rewriting("Ext fields that are not an object are ignored.")

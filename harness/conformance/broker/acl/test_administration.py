@@ -110,6 +110,34 @@ def test_account_is_removed(bk: BrokerSession) -> None:
     bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
 
 
+@case(
+    kills=[
+        "refused-account-has-no-remark",
+        "refused-removal-has-no-remark",
+        "refused-addresses-have-no-remark",
+        "refusals-name-no-account",
+    ],
+    own_server=True,
+    setup=ON,
+)
+def test_refusals_say_what_failed(bk: BrokerSession) -> None:
+    made(bk)
+    bk.sign_as(ADMIN)
+    keys = "The accessKey={} and secretKey={} cannot be null and length should longer than 6"
+    for ext in (
+        {"accessKey": "sixkey", "secretKey": "long-enough"},
+        {"accessKey": "some-key", "secretKey": "six-66"},
+    ):
+        bk.call(STORE, ext) >> Reply(209, remark=keys.format(*ext.values()))
+    for key in ("no-such-account", "größe-😀"):
+        said = f"The accesskey[{key}] corresponding to accessConfig has been deleted failed."
+        bk.call(REMOVE, {"accessKey": key}) >> Reply(210, remark=said)
+    for given in ("127.0.0.3", "10.9.8.7,127.0.0.3"):
+        ext = {"globalWhiteAddrs": given, "aclFileFullPath": f"{FILE}.gone"}
+        said = f"The globalWhiteAddresses[{given}] has been updated failed."
+        bk.call(LET_IN, ext) >> Reply(211, remark=said)
+
+
 @case(kills=["addresses-are-not-stored", "addresses-replace-accounts"], clock=True, own_server=True, setup=ON)
 def test_addresses_are_stored(bk: BrokerSession) -> None:
     topic = made(bk)

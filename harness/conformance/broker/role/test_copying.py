@@ -49,6 +49,15 @@ def test_master_says_where_to_copy(bk: BrokerSession) -> None:
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({**OFFER, "masterAddress": bk.broker_address}))
 
 
+@case(kills=["offers-are-answered-with-an-offer", "master-passes-an-offer-on"])
+def test_master_minds_no_offer(bk: BrokerSession) -> None:
+    offer = {"masterHaAddress": bk.address(), "masterAddress": bk.address(), "masterFlushOffset": "5"}
+    own = Reply(SUCCESS, ext=Including({**OFFER, "masterAddress": bk.broker_address}))
+    before = (bk.call(EXCHANGE) >> own).command
+    bk.call(EXCHANGE, offer) >> Reply(SUCCESS, ext=ABSENT)
+    bk.call(EXCHANGE) >> Reply(SUCCESS, ext=before and before.ext)
+
+
 @case(kills=["master-says-how-far-it-is-now", "master-does-not-say-how-far-it-was"], own_server=True)
 def test_master_says_how_far_it_was_at_its_start(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -9,7 +9,7 @@ from harness.session import NameServerSession
 from harness.session.nameserver.controller import MasterExchange
 from harness.wire import RequestCode, ResponseCode
 
-SUCCESS = ResponseCode.SUCCESS
+SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 NOT_ALTERED = ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED
 
 
@@ -87,6 +87,19 @@ def test_in_sync_set_changes_and_has_the_master(ns: NameServerSession) -> None:
     alters(ns, one, 1) >> Reply(NOT_ALTERED)
     alters(ns, one, 2) >> Reply(NOT_ALTERED)
     unaltered(ns, one)
+
+
+@case(kills=["unreadable-sets-are-read-last"], setup=CONTROLLER)
+def test_unreadable_set_is_refused_first(ns: NameServerSession) -> None:
+    one, _ = replicas(ns, 2)
+    in_sync(ns, one)
+    for name, master_epoch in ((one.name, 7), (ns.name("unknown"), 1), (one.name, 1)):
+        ext = {"brokerName": name, "masterBrokerId": "1", "masterEpoch": f"{master_epoch}"}
+        ns.call(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, ext, b'{"syncStateSet":[1') >> Reply(
+            SYSTEM_ERROR
+        )
+    unaltered(ns, one)
+    alters(ns, one, 1, 2).in_sync >> Reply(SUCCESS, [1, 2])
 
 
 @case(kills=["replica-info-hides-the-master", "names-begin-with-a-master"], setup=CONTROLLER)

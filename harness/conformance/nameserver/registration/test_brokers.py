@@ -4,7 +4,7 @@ from harness.conformance import Including, Reply, Silence, case
 from harness.conformance.nameserver.brokers import listed
 from harness.conformance.nameserver.registration.bodies import NO_MASTER, is_unknown, serves
 from harness.session import NameServerSession
-from harness.wire import FLAG_ONEWAY, ResponseCode
+from harness.wire import FLAG_ONEWAY, ResponseCode, Serialization
 from harness.wire.bodies import DataVersion
 
 SUCCESS = ResponseCode.SUCCESS
@@ -109,11 +109,14 @@ def test_master_learns_no_master_address(ns: NameServerSession) -> None:
     broker.register().master >> Reply(SUCCESS, NO_MASTER)
 
 
-@case(kills=["slave-is-told-nothing", "master-addresses-are-swapped"])
+@case(kills=["slave-is-told-nothing", "master-addresses-are-swapped", "long-binary-answers-have-one-field"])
 def test_slave_learns_master_address(ns: NameServerSession) -> None:
-    master = ns.broker()
-    master.register() >> Reply(SUCCESS)
-    master.sibling().register().master >> Reply(SUCCESS, (master.address, master.ha))
+    for host in ("", "größe.", "主" * 90):
+        master = ns.broker(address=host + ns.address(), ha=host + ns.address())
+        master.register() >> Reply(SUCCESS)
+        for serialization in Serialization:
+            told = master.sibling().register(serialization=serialization)
+            told.master >> Reply(SUCCESS, (master.address, master.ha))
 
 
 @case(kills=["slave-is-told-itself"])

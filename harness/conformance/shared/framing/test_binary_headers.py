@@ -96,8 +96,17 @@ def test_binary_ext_length_beyond_header_closes(peer: Session) -> None:
     )
 
 
-@case(kills=["binary-bad-entries-skipped", "binary-names-may-exceed-the-ext-length"])
+@case(
+    kills=[
+        "binary-bad-entries-skipped",
+        "binary-names-may-exceed-the-ext-length",
+        "binary-key-lengths-have-no-sign",
+    ]
+)
 def test_binary_bad_key_length_closes(peer: Session) -> None:
+    serves(peer, binary_frame(binary_header(peer.query, entry("k" * 0x7FFF, "v"))))
+    for length in (0x8000, 0xFFFF):
+        closes(peer, binary_frame(binary_header(peer.query, entry("k" * length, "v"))))
     for length in (0x8003, 255):
         closes(peer, binary_frame(binary_header(peer.query, entry("key", "k", key_length=length))))
     closes(peer, binary_frame(binary_header(peer.bare_query, entry("k" * 30, "v"), ext_length=29)))

@@ -25,6 +25,7 @@ from harness.wire import (
     RequestCode,
     ResponseCode,
     Serialization,
+    body_crc32,
 )
 
 SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
@@ -114,6 +115,18 @@ def test_unknown_ext_fields_are_ignored(peer: Session) -> None:
 def test_white_space_in_header_is_skipped(peer: Session) -> None:
     spread = query_header(peer.query).replace(",", " ,\r\n\t").replace(":", " : ").replace("{", " {\n ")
     serves_headers(peer, spread, query_header(peer.query) + "\n")
+
+
+@case(kills=["white-space-behind-header-begins-the-body"])
+def test_white_space_behind_header_is_no_body(ns: NameServerSession) -> None:
+    for behind in ("\n", " " * 16, "\t\r\n" * 50):
+        broker = ns.broker()
+        body = broker.body().encode()
+        sent = {"brokerName": broker.name, "brokerAddr": broker.address, "clusterName": broker.cluster}
+        sent |= {"haServerAddr": broker.ha, "brokerId": "0", "bodyCrc32": str(body_crc32(body))}
+        header = query_header(RequestCode.REGISTER_BROKER, extFields=json.dumps(sent))
+        broker.connection.send_raw(json_frame(header + behind, body), opaque=OPAQUE) >> Reply(SUCCESS)
+        ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
 
 
 @case(kills=["numeric-strings-refused", "long-numeric-strings-refused"])

@@ -35,6 +35,8 @@ SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 
 ESCAPED = {r"\n\t\r": "\n\t\r", r"\b\f": "\b\f", r"\"\\\/": '"\\/'}
 """Escapes of JSON with one letter or sign, and the text that they mean."""
+RARE = {r"\x41\xe9\x0A": "Aé\n", r"\v\F\'": "\v\f'", r"\0\1\2\3\4\5\6\7": "".join(map(chr, range(8)))}
+"""Escapes that JSON has not, and the text that they mean to fastjson."""
 
 
 # --- malformed frames -----------------------------------------------------------------------------------
@@ -55,11 +57,11 @@ def test_length_below_header_word_closes(peer: Session) -> None:
     closes(peer, *(length.to_bytes(4, "big") + bytes(length) for length in range(4)))
 
 
-@case(kills=["header-length-clamped"])
+@case(kills=["header-length-clamped", "binary-header-length-clamped"])
 def test_header_beyond_frame_closes(peer: Session) -> None:
-    header = query_header(peer.query).encode()
-    for header_length in (len(header) + 1, 0xFFFFFF):
-        closes(peer, RawFrame(header, header_length=header_length).encode())
+    for kind, header in enumerate((query_header(peer.query).encode(), binary_header(peer.query))):
+        for header_length in (len(header) + 1, 0xFFFFFF):
+            closes(peer, RawFrame(header, serialize_type=kind, header_length=header_length).encode())
 
 
 @case(kills=["empty-header-skipped"])
@@ -205,6 +207,21 @@ def test_non_ascii_ext_value_survives(ns: NameServerSession) -> None:
     raw = json.dumps(BEYOND_ASCII, ensure_ascii=False)
     keeps(ns, {raw: BEYOND_ASCII, json.dumps(BEYOND_ASCII): BEYOND_ASCII})
     keeps(ns, {rf'"a{escapes}z"': f"a{text}z" for escapes, text in ESCAPED.items()})
+
+
+@case(kills=["escapes-of-two-digits-close", "escaped-digits-close", "rare-escapes-of-letters-close"])
+def test_rare_escapes_are_read(ns: NameServerSession) -> None:
+    keeps(ns, {rf'"a{escapes}z"': f"a{text}z" for escapes, text in RARE.items()})
+
+
+@case(kills=["capitals-escape-digits", "every-escaped-letter-is-itself"])
+def test_unknown_escapes_close(ns: NameServerSession) -> None:
+    for escape in (r"\X41", r"\U0041", r"\q41", r"\x4", r"\a", r"\8"):
+        closes(
+            ns,
+            put(ns.name("KV"), "k", f'"a{escape}z"'),
+            put(ns.name("KV"), "k", f'"a{escape}z"', '"extra":1'),
+        )
 
 
 @case(kills=["half-characters-are-replaced"])

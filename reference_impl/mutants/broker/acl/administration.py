@@ -1,11 +1,14 @@
 """Mutants of accounts and addresses that are changed over the wire."""
 
+import re
+
 from harness.wire import RequestCode
 from reference_impl.broker.acl.access import DEFAULT_FILE, Access
 from reference_impl.broker.acl.accounts import read
 from reference_impl.broker.acl.administration import AccessAdministration
 from reference_impl.broker.part import Part
-from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.remoting.reply import Reply
 
 _CHANGES = (
     RequestCode.UPDATE_AND_CREATE_ACL_CONFIG,
@@ -42,6 +45,26 @@ def accounts_are_not_removed(original, self, key, name, now):
 @mutant(Access.write, "Changes over the wire are not written down.", V4)
 def changes_of_accounts_are_not_written(original, self, name, data, now):
     self.files[name] = read(name, data, now)
+
+
+@after(AccessAdministration.update, "A refused account has no remark.", V4)
+def refused_account_has_no_remark(reply):
+    return Reply(reply.code)
+
+
+@after(AccessAdministration.delete, "The refusal to remove an account has no remark.", V4)
+def refused_removal_has_no_remark(reply):
+    return Reply(reply.code)
+
+
+@after(AccessAdministration.set_addresses, "Refused addresses have no remark.", V4)
+def refused_addresses_have_no_remark(reply):
+    return Reply(reply.code)
+
+
+@after(AccessAdministration.delete, "The refusal to remove an account does not name it.", V4)
+def refusals_name_no_account(reply):
+    return Reply(reply.code, remark=reply.remark and re.sub(r"\[.*\]", "[]", reply.remark))
 
 
 @mutant(AccessAdministration.put_addresses, "Code 53 changes nothing.", V4)

@@ -1,9 +1,14 @@
 """Faults of the set in sync and of what shows it."""
 
+import msgspec
+
 from harness.wire import ResponseCode
+from harness.wire.bodies import SyncStateSet
 from reference_impl.mutants.registry import V5, after, family, mutant
 from reference_impl.nameserver.controller import Controller, Replicas
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
+
+_UNKNOWN = "Broker metadata is not existed"
 
 
 @family(Controller.refusal_of_set)
@@ -99,3 +104,15 @@ def no_names_are_none(original, self, command, connection, now):
     if not self.given_names(command):
         return Reply(ResponseCode.SUCCESS, body=b'{"replicasInfoTable":{}}')
     return original(self, command, connection, now)
+
+
+@mutant(Controller.alter_in_sync, "A set in sync is read when all else is right.", V5)
+def unreadable_sets_are_read_last(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        empty = msgspec.structs.replace(command, body=SyncStateSet([], 1).encode())
+        answer = original(self, empty, connection, now)
+        if answer.code == ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED and answer.remark == _UNKNOWN:
+            return answer
+        raise

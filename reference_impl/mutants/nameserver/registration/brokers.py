@@ -1,9 +1,14 @@
 """Faults of registration (code 103): who is listed, what a registrant learns, identifiers."""
 
-from harness.wire import ResponseCode
+import re
+
+import msgspec
+
+from harness.wire import ResponseCode, Serialization
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.core_53 import NameServer53
+from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Registered
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -102,6 +107,16 @@ def name_has_one_cluster(original, self, registration):
     original(self, registration)
 
 
+@mutant(Endpoint.write, "An answer with a binary header has one ext field, if one is long or not ASCII.")
+def long_binary_answers_have_one_field(original, self, response):
+    ext = response.ext or {}
+    if response.serialization == Serialization.ROCKETMQ and any(
+        not value.isascii() or len(value) > 127 for value in ext.values()
+    ):
+        response = msgspec.structs.replace(response, ext=dict([*ext.items()][:1]))
+    return original(self, response)
+
+
 # -- identifiers ---------------------------------------------------------------------------------------------
 
 
@@ -113,6 +128,11 @@ def names_are_ascii(registration):
 @after(NameServer.registration, "Backslashes in broker names are dropped.")
 def names_lose_backslashes(registration):
     registration.broker = registration.broker.replace("\\", "")
+
+
+@after(Endpoint.written, "Bodies lose the characters that are escaped as numbers.")
+def bodies_lose_control_characters(body):
+    return re.sub(rb"(?<!\\)\\u00[0-9a-fA-F]{2}|\x7f", b"", body)
 
 
 @after(NameServer.registration, "Only the low 32 bits of a broker id are kept.")
