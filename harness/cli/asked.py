@@ -1,4 +1,5 @@
-"""What `fuzz`, `diff` and `campaign` are asked for alike: targets, whose rules hold, whose quirks count.
+"""What `fuzz`, `diff` and `campaign` are asked for alike: targets, whose rules hold, whose quirks count,
+kinds of programs.
 
 Mistakes end in `Usage`; nothing is started.
 """
@@ -6,6 +7,7 @@ Mistakes end in `Usage`; nothing is started.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from harness.catalogue import (
     Quirk,
@@ -18,6 +20,7 @@ from harness.catalogue import (
     profiles,
 )
 from harness.cli.parser import Usage
+from harness.engine.kinds import KINDS
 from harness.targets import Target, TargetError, parse
 
 
@@ -56,3 +59,11 @@ def quirks_for(command: str, asked: str, target: Target, role: Role = "nameserve
         return known_quirks(role, identity)
     except UnknownServer as problem:
         raise Usage(f"rmq-harness {command}: --quirks {identity}: expected {problem}") from None
+
+
+def refuse_unknown_kind(command: str, kind: str, role: Role, also: Sequence[str] = ()) -> None:
+    """Ends in ``Usage`` unless servers of a role have programs of a kind, or it is one of ``also``."""
+    known = (*KINDS[role], *also)
+    if kind not in known:
+        hint = did_you_mean(kind, known, f"expected {', '.join(known)}")
+        raise Usage(f"rmq-harness {command}: --kind {kind}: no such kind of a {role}; {hint}")

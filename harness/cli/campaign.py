@@ -15,18 +15,17 @@ from rich.console import Console
 from rich.progress import BarColumn, SpinnerColumn
 
 from harness.catalogue import ROLES, Role, default_profile
-from harness.cli.asked import profile_of, quirks_for, target_of
+from harness.cli.asked import profile_of, quirks_for, refuse_unknown_kind, target_of
 from harness.cli.bar import LOG_EVERY, Line
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, INTERRUPTED, OK
-from harness.engine.kinds import KINDS
 from harness.mining.campaign import Campaign, Ending, Plan, Progress, settings_of
 from harness.mining.recorded import read_recorded
 from harness.mining.spark import session, translated
 from harness.mining.store import Store
 from harness.report.text import plural
-from harness.session import RunningClock
+from harness.session import RunningClock, Unsupported
 from harness.targets import Target, parse, spelled_out
 from harness.targets.posix import require_posix
 
@@ -56,7 +55,10 @@ def _campaign(options: argparse.Namespace, console: Console) -> dict[str, Any]:
     stopwatch = RunningClock()
     with Line(console, SpinnerColumn(), BarColumn()) as line:
         with _interrupts_wait() as interrupts:
-            campaign = Campaign(plan, now=stopwatch.waiting, heard=_Shown(line).show)
+            try:
+                campaign = Campaign(plan, now=stopwatch.waiting, heard=_Shown(line).show)
+            except Unsupported as why:
+                raise Usage(f"rmq-harness campaign: --kind {','.join(plan.kinds)}: {why}") from None
         wanted = plan.runs * len(plan.kinds) * len(plan.targets)
         left = sum(len(order.span) for order in campaign.orders)
         several = f"{len(plan.targets)} targets" if len(plan.targets) > 1 else plan.targets[0][0]
@@ -96,11 +98,7 @@ def _plan(options: argparse.Namespace, role: Role, targets: list[tuple[str, str]
     if options.runs is None:
         raise Usage("rmq-harness campaign: say how many: --runs 1000, of each kind and for each target")
     for kind in options.kind:
-        if kind not in KINDS[role]:
-            raise Usage(
-                f"rmq-harness campaign: --kind {kind}: no such kind of a {role}; "
-                f"expected {', '.join(KINDS[role])}"
-            )
+        refuse_unknown_kind("campaign", kind, role)
     for name in ("shrink", "sample"):
         if getattr(options, name) < 0:
             raise Usage(f"rmq-harness campaign: --{name}: expected a number from 0 on")

@@ -11,8 +11,8 @@ from datetime import date
 from rich.console import Console
 from rich.progress import SpinnerColumn
 
-from harness.catalogue import Role, catalogue, did_you_mean
-from harness.cli.asked import profile_of, quirks_for, target_of
+from harness.catalogue import Role, catalogue
+from harness.cli.asked import profile_of, quirks_for, refuse_unknown_kind, target_of
 from harness.cli.bar import Line
 from harness.cli.fuzz_page import write_page
 from harness.cli.fuzz_summary import Summary
@@ -110,14 +110,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _kinds(options: argparse.Namespace) -> list[str]:
-    kinds = tuple(KINDS[options.role])
-    if options.kind == ALL:
-        return list(kinds)
-    if options.kind not in kinds:
-        known = (*kinds, ALL)
-        hint = did_you_mean(options.kind, known, f"expected {', '.join(known)}")
-        raise Usage(f"rmq-harness fuzz: --kind {options.kind}: no such kind of a {options.role}; {hint}")
-    return [options.kind]
+    refuse_unknown_kind("fuzz", options.kind, options.role, [ALL])
+    return list(KINDS[options.role]) if options.kind == ALL else [options.kind]
 
 
 def _made(names: Sequence[str], setting: Setting, console: Console) -> list[Kind]:

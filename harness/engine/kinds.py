@@ -30,6 +30,11 @@ from harness.targets import Target
 ROLES: Final[Mapping[RoleName, Role]] = {"nameserver": NAMESERVER, "broker": BROKER}
 
 
+def played_on(kind: str, role: RoleName) -> Role:
+    """What the programs of a kind are played on, of a target of a role."""
+    return CONTROLLER if kind == ControllerKind.name else ROLES[role]
+
+
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """The target of a kind, and how it is played on."""
 

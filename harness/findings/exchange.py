@@ -21,7 +21,10 @@ _WAIT = 30.0
 _ADDRESS = re.compile(r"\d+(\.\d+){3}:\d+")
 _LARGE = re.compile(r"-?\d{2,}")
 _LONGEST = 60
+RESTARTED = "the server is restarted"
+"""The fact of a restart, of whatever kind."""
 _LARGEST_BODY = 1 << 20
+_SENT = "is sent"
 
 
 def exchange_facts(trace: Trace) -> frozenset[str]:
@@ -33,7 +36,7 @@ def exchange_facts(trace: Trace) -> frozenset[str]:
         if moment.kind == "closed" and moment.direction == "sent":
             found.add(f"after {last} a connection is closed")
         elif moment.kind == "note" and moment.label in RESTARTS:
-            found.add("the server is restarted")
+            found.add(RESTARTED)
         if moment.kind != "frame" or moment.direction != "sent" or moment.purpose != "case":
             continue
         command = dissect(moment.data).command
@@ -47,8 +50,13 @@ def exchange_facts(trace: Trace) -> frozenset[str]:
     return frozenset(found)
 
 
+def is_sent(code: int) -> str:
+    """The fact that a request was sent."""
+    return f"{code} {_SENT}"
+
+
 def _facts(command: Command, header: Header) -> Iterator[str]:
-    yield "is sent"
+    yield _SENT
     if command.is_oneway:
         yield "one-way"
     if command.serialization is Serialization.ROCKETMQ:

@@ -1,8 +1,10 @@
 """The statements that a finding breaks, found by cases.
 
 The cases about the requests of a finding's program are run on a fresh target; the statements of those that
-fail explain it. A minimised program does nothing that the failure does not need. So the less a case does
-beyond the program, the more it tells; cases that share no request with the program come last.
+fail explain it. A minimised program does nothing that the failure does not need. So a case that does not
+send what changes something in the program, or does not restart the server where the program does, explains
+nothing, unless it is about the broken statement itself. The less a case does beyond the program, the more it
+tells; cases that share no request with the program come last.
 
 Invariants:
 - A case runs once on a target, however many findings it may explain.
@@ -25,11 +27,13 @@ from harness.catalogue import Role, catalogue, judged_as, known_quirks, requests
 from harness.conformance.case_run import Setting
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases
 from harness.conformance.running import Runner
-from harness.findings.exchange import exchange_facts
+from harness.findings.exchange import RESTARTED, exchange_facts, is_sent
 from harness.findings.experiment import Attempt, Explanation, decisive_step
 from harness.program.frames import code_of
 from harness.program.nameserver.steps import Damaged
+from harness.program.step import Restart
 from harness.program.steps import AnyQuestion, AnyStep
+from harness.program.traits import changes
 from harness.report.results import Verdict
 from harness.spec import Violation
 from harness.spec.observation import FAILURE_CODE
@@ -88,8 +92,8 @@ class FailingCases:
         """The statements that the target breaks, the most telling first, and the one that `check` names for
         the violation; ``shown`` is an attempt that shows it.
         """
-        codes = _codes(program)
-        nearest = self._about(codes, violation.statement)
+        codes, needed = _codes(program), _needed(program)
+        nearest = self._about(codes, violation.statement, restarts=RESTARTED in needed)
         self._run([one for one in nearest if one.name not in self._seen])
         asked = exchange_facts(shown.trace)
 
@@ -97,7 +101,8 @@ class FailingCases:
             is_other, common = violation.statement not in one.statements, len(one.asked & asked)
             return (is_other, one.is_general, not common, len(one.asked - asked), one.level, -common)
 
-        failed = [found for one in nearest if (found := self._seen.get(one.name)) is not None]
+        seen = [found for one in nearest if (found := self._seen.get(one.name)) is not None]
+        failed = [one for one in seen if needed <= one.asked or violation.statement in one.statements]
         failed.sort(key=beyond)
         also_fails = tuple(dict.fromkeys(statement for one in failed for statement in one.statements))
         return Explanation(also_fails, self._named(failed, program, violation, codes))
@@ -124,14 +129,15 @@ class FailingCases:
 
     # --- which cases ----------------------------------------------------------------------------------------
 
-    def _about(self, codes: frozenset[int], broken: str) -> list[LoadedCase]:
+    def _about(self, codes: frozenset[int], broken: str, *, restarts: bool) -> list[LoadedCase]:
         """Cases about these requests that can be run on the target: those in the chapter of the broken
-        statement first, then those whose requests are most like these.
+        statement first, then those that may restart the server if the program does, then those whose
+        requests are most like these.
         """
         known = catalogue().of(self._role)
         statement = known.statement(broken)
         chapter = "" if statement is None else statement.chapter
-        near: list[tuple[bool, float, LoadedCase]] = []
+        near: list[tuple[bool, bool, float, LoadedCase]] = []
         for one in cases(role=self._role):
             statements = one.statements(known, self._profile)
             if not statements or one.chapter in (*FIRST, *LAST) or not self._can_be_asked(one):
@@ -139,8 +145,9 @@ class FailingCases:
             asked = frozenset[int]().union(*(requests_of(statement, self._role) for statement in statements))
             common = asked & codes
             if common or not asked:
-                near.append((one.chapter == chapter, len(common) / len(asked | codes), one))
-        near.sort(key=lambda found: (not found[0], -found[1]))
+                is_of_kind = restarts and one.case.own_server
+                near.append((one.chapter == chapter, is_of_kind, len(common) / len(asked | codes), one))
+        near.sort(key=lambda found: found[:3], reverse=True)
         return [one for *_, one in near[:_MOST]]
 
     def _can_be_asked(self, one: LoadedCase) -> bool:
@@ -216,6 +223,15 @@ def _is_same_kind(one: _Failed, violation: Violation) -> bool:
         and re.search(rf"\b{expected[1]}\b", one.expected) is not None
         and re.search(rf"\b{actual[1]}\b", one.actual) is not None
     )
+
+
+def _needed(program: Sequence[AnyStep]) -> frozenset[str]:
+    """The facts of an exchange in which everything is changed that the program changes. A damaged frame is no
+    request.
+    """
+    changing = [step for step in program if isinstance(step, AnyQuestion) and changes(step)]
+    sent = frozenset(is_sent(code) for code in _codes(changing))
+    return sent | ({RESTARTED} if any(isinstance(step, Restart) for step in program) else frozenset())
 
 
 def _codes(program: Sequence[AnyStep]) -> frozenset[int]:

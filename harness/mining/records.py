@@ -20,7 +20,7 @@ import msgspec
 import pyarrow as pa
 
 from harness.catalogue import Role
-from harness.engine.kinds import ROLES
+from harness.engine.kinds import played_on
 from harness.findings.experiment import Attempt, Finding, Flaky, Signature, signature_of
 from harness.mining.schema import ALPHABETS, COLUMNS, SCHEMA_VERSION, Outcome, arrow_schema
 from harness.program.broker.steps import NameServer
@@ -117,7 +117,7 @@ def _changes_nothing(step: AnyStep) -> bool:
 
 
 def _prints(program: Sequence[AnyStep], origin: Origin) -> tuple[int, list[int]]:
-    role = ROLES[origin.role]
+    role = played_on(origin.kind, origin.role)
     servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
     state = role.state(origin.profile, servers)
     first = latest = fingerprint(role.state(origin.profile, 1))

@@ -114,8 +114,14 @@ def carry_out(order: Order, *, now: Callable[[], float] | None = None) -> Receip
 
 
 def generator_of(order: Order) -> str:
-    """What makes the programs of an order. Nothing is started for it."""
-    return _made(order).generator
+    """What makes the programs of an order. Nothing is started for it but a controller. Raises ``Unsupported``
+    with the reason where a target has none.
+    """
+    kind = _made(order)
+    try:
+        return kind.generator
+    finally:
+        kind.close()
 
 
 def close_all() -> None:

@@ -600,6 +600,9 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         ),
     ),
     RequestCode.LITE_SUBSCRIPTION_CTL: RequestForm(role="broker"),
+    RequestCode.GET_BROKER_LITE_INFO: RequestForm(
+        role="broker", read_only=True, response_body="GetBrokerLiteInfoResponseBody"
+    ),
     RequestCode.GET_PARENT_TOPIC_INFO: RequestForm(role="broker", read_only=True, fields=("topic",)),
     RequestCode.GET_LITE_TOPIC_INFO: RequestForm(
         role="broker", read_only=True, fields=("parentTopic", "liteTopic")

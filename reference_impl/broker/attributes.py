@@ -1,27 +1,47 @@
-"""Attributes of topics, as an administrator changes them (5.x): `+key=value,-key`.
+"""Attributes of topics and of groups, as an administrator changes them (5.x): `+key=value,-key`.
 
-Source: AttributeParser, AttributeUtil, TopicAttributes, EnumAttribute, LongRangeAttribute of
-rocketmq-all-5.3.3.
+Source: AttributeParser, AttributeUtil, TopicAttributes, SubscriptionGroupAttributes, EnumAttribute,
+LongRangeAttribute, StringAttribute, BooleanAttribute of rocketmq-all-5.3.3 and rocketmq-all-5.5.0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
+from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError
 from reference_impl.remoting.values import number
 
 MESSAGE_TYPE: Final = "message.type"
-_VALUES: Final[Mapping[str, frozenset[str] | None]] = {
+_Values: TypeAlias = frozenset[str] | tuple[int, int] | None
+"""Words, or numbers from the first to the second; None: any text."""
+Known: TypeAlias = Mapping[str, _Values]
+"""What each key may be."""
+_MOST: Final = 2**63 - 1
+_TOPICS: Final[Known] = {
     "queue.type": frozenset({"BatchCQ", "SimpleCQ"}),
     "cleanup.policy": frozenset({"DELETE", "COMPACTION"}),
     MESSAGE_TYPE: frozenset({"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED"}),
-    "reserve.time": None,
+    "reserve.time": (-1, _MOST),
 }
-"""None: a number of 64 bits, -1 or more."""
+_TOPICS_55: Final[Known] = {
+    **_TOPICS,
+    MESSAGE_TYPE: frozenset({*(_TOPICS[MESSAGE_TYPE] or ()), "PRIORITY"}),
+}
+_GROUPS_55: Final[Known] = {"priority.factor": (0, 100)}
 _FIXED: Final = ("queue.type", "cleanup.policy")
 """What cannot be changed once a topic is there."""
+
+
+def of_topics(profile: Profile) -> Known:
+    """The attributes of topics of a line."""
+    return _TOPICS_55 if profile.v55 else _TOPICS
+
+
+def of_groups(profile: Profile) -> Known:
+    """The attributes of groups of a line."""
+    return _GROUPS_55 if profile.v55 else {}
 
 
 def parsed(text: str) -> dict[str, str]:
@@ -39,8 +59,8 @@ def parsed(text: str) -> dict[str, str]:
     return changes
 
 
-def altered(current: Mapping[str, str] | None, changes: Mapping[str, str]) -> dict[str, str]:
-    """Attributes after changes; `current` None: the topic is new. Raises RefusedError."""
+def altered(current: Mapping[str, str] | None, changes: Mapping[str, str], known: Known) -> dict[str, str]:
+    """Attributes after changes; `current` None: the topic or group is new. Raises RefusedError."""
     found = dict(current or {})
     seen: set[str] = set()
     for signed, value in changes.items():
@@ -54,23 +74,22 @@ def altered(current: Mapping[str, str] | None, changes: Mapping[str, str]) -> di
             raise RefusedError(f"only add attribute is supported while creating topic. key: {key}")
         if sign == "-" and key not in found:
             raise RefusedError(f"attempt to delete a nonexistent key: {key}")
-        if key not in _VALUES:
+        if key not in known:
             raise RefusedError(f"unsupported key: {key}")
         if current is not None and key in _FIXED:
             raise RefusedError(f"attempt to update an unchangeable attribute. key: {key}")
         if sign == "-":
             del found[key]
         else:
-            _check(key, value)
+            _check(known[key], value)
             found[key] = value
     return found
 
 
-def _check(key: str, value: str) -> None:
-    allowed = _VALUES[key]
-    if allowed is not None and value not in allowed:
+def _check(allowed: _Values, value: str) -> None:
+    if isinstance(allowed, frozenset) and value not in allowed:
         raise RefusedError(f"value is not in set: {', '.join(sorted(allowed))}")
-    if allowed is None:
-        found = number(value, 63)
-        if found is None or found < -1:
-            raise RefusedError(f"value is not in range(-1, {2**63 - 1})")
+    if isinstance(allowed, tuple):
+        found, (least, most) = number(value, 63), allowed
+        if found is None or not least <= found <= most:
+            raise RefusedError(f"value is not in range({least}, {most})")

@@ -27,6 +27,7 @@ from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
+from .attributes import altered, of_groups
 from .clients import Client
 from .pages import GROUPS
 from .part import Part
@@ -53,8 +54,17 @@ class GroupAdministration(Part):
             return Reply(ResponseCode.INVALID_PARAMETER, remark=fault)
         if group.group_name is None:
             raise RefusedError("groupName is missing")
-        self.broker.groups.put(group.of_line(v5), now)
+        self.broker.groups.put(self.wanted(group), now)
         return Reply(ResponseCode.SUCCESS)
+
+    def wanted(self, group: SubscriptionGroup) -> SubscriptionGroup:
+        """A group as it is to be kept: the attributes of a request are changes. Raises RefusedError."""
+        if not self.profile.v5:
+            return group.of_line(v5=False)
+        known = self.broker.groups.table.get(group.group_name or "")
+        current = None if known is None else known.attributes or {}
+        attributes = altered(current, group.attributes or {}, of_groups(self.profile))
+        return replace(group.of_line(v5=True), attributes=attributes)
 
     @answers(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST, v5=True)
     def update_several(self, command: Command, connection: int, now: int) -> Reply:
@@ -67,9 +77,13 @@ class GroupAdministration(Part):
             return Reply(ResponseCode.INVALID_PARAMETER, remark=fault)
         if any(group.group_name is None for group in groups):
             raise RefusedError("groupName is missing")
-        for group in groups:
-            self.broker.groups.put(group.of_line(v5=True), now)
+        for group in self.all_wanted(groups):
+            self.broker.groups.put(group, now)
         return Reply(ResponseCode.SUCCESS)
+
+    def all_wanted(self, groups: Iterable[SubscriptionGroup]) -> list[SubscriptionGroup]:
+        """The groups of a list, as `wanted`."""
+        return [self.wanted(group) for group in groups]
 
     @answers(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN, v5=True)
     def forbid(self, command: Command, connection: int, now: int) -> Reply:

@@ -1,4 +1,4 @@
-"""Light topics (5.5): this Broker has none, and says so as Apache's does where there are none.
+"""Light topics (5.5): this Broker has none, and says so as Apache's does without any.
 
 Source: LiteManagerProcessor, LiteSubscriptionCtlProcessor, PopLiteMessageProcessor of rocketmq-all-5.5.0.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.fastjson import ParseError, tree
+from harness.wire.fastjson import ParseError, document, tree
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -23,6 +23,28 @@ _MOST: Final = 32
 
 class LightTopics(Part):
     """Refuses what is asked about light topics."""
+
+    @answers(RequestCode.GET_BROKER_LITE_INFO, v55=True)
+    def counts(self, command: Command, connection: int, now: int) -> Reply:
+        """Queues and offsets count whether or not they have to do with light topics."""
+        settings = self.broker.settings.pairs()
+        return Reply(
+            ResponseCode.SUCCESS,
+            body=document(
+                {
+                    "cqTableSize": self.topics_with_queues(),
+                    "currentLmqNum": 0,
+                    "eventMapSize": 0,
+                    "groupMeta": {},
+                    "liteSubscriptionCount": 0,
+                    "maxLmqNum": int(settings["maxLmqConsumeQueueNum"]),
+                    "offsetTableSize": self.pairs_with_offsets(),
+                    "orderInfoCount": 0,
+                    "storeType": settings["storeType"],
+                    "topicMeta": {},
+                }
+            ),
+        )
 
     @answers(RequestCode.GET_PARENT_TOPIC_INFO, v55=True)
     def parent(self, command: Command, connection: int, now: int) -> Reply:
@@ -79,6 +101,14 @@ class LightTopics(Part):
         return self.broker.of_client(fields.int64(ext, "bornTime") or 0)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def topics_with_queues(self) -> int:
+        """How many topics have queues."""
+        return len(self.broker.store.topics())
+
+    def pairs_with_offsets(self) -> int:
+        """How many pairs there are of a topic and a group that has committed offsets in it."""
+        return len(self.broker.offsets.table)
 
     def is_too_late(self, born: int, poll: int, now: int) -> bool:
         """Whether the client has stopped waiting for the answer to a pop."""

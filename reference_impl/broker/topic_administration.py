@@ -32,7 +32,7 @@ from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
-from .attributes import MESSAGE_TYPE, altered, parsed
+from .attributes import MESSAGE_TYPE, altered, of_topics, parsed
 from .pages import TOPICS
 from .part import Part
 
@@ -82,7 +82,7 @@ class TopicAdministration(Part):
                     return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
                 known = table.get(topic.topic_name or "")
                 current = None if known is None else known.attributes or {}
-                attributes = altered(current, topic.attributes or {})
+                attributes = altered(current, topic.attributes or {}, of_topics(self.profile))
                 wanted.append(msgspec.structs.replace(topic, attributes=attributes))
             else:
                 wanted.append(topic)

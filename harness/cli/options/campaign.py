@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from harness.cli.options.shared import (
+    PROGRAM_KINDS,
     TARGETS,
     add_json,
     add_max_time,
@@ -14,7 +15,7 @@ from harness.cli.options.shared import (
     add_rules,
     add_spark,
 )
-from harness.cli.options.values import amount, count, duration, listed, several
+from harness.cli.options.values import amount, count, duration, several
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -34,10 +35,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", metavar="NAME", help="name of the campaign in the data set (seed-S)")
     parser.add_argument(
         "--kind",
-        type=listed(("stateful", "frames", "history"), "kind"),
+        type=several("a kind of programs"),
         default=("stateful",),
         metavar="LIST",
-        help="stateful, frames, history; of a Broker: stateful (stateful)",
+        help=f"{PROGRAM_KINDS}; of a Broker: stateful (stateful)",
     )
     add_rules(parser, "those of each target")
     parser.add_argument(

@@ -5,7 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.cli.options.shared import add_json, add_nameserver, add_role, add_rules, add_run, add_target
+from harness.cli.options.shared import (
+    PROGRAM_KINDS,
+    add_json,
+    add_nameserver,
+    add_role,
+    add_rules,
+    add_run,
+    add_target,
+)
 from harness.cli.options.values import count, duration
 
 
@@ -15,9 +23,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_role(parser)
     add_nameserver(parser)
     add_rules(parser, "that of the target")
-    parser.add_argument(
-        "--kind", metavar="KIND", default="all", help="stateful, frames, history, controller, or all (all)"
-    )
+    parser.add_argument("--kind", metavar="KIND", default="all", help=f"{PROGRAM_KINDS}, or all (all)")
     add_run(parser, "programs")
     parser.add_argument("--max-examples", type=count, metavar="N", help="maximum number of programs")
     parser.add_argument(

@@ -14,6 +14,8 @@ TARGETS = (
     "docker:IMAGE[?warp=60]"
 )
 
+PROGRAM_KINDS = "stateful, frames, history, controller"
+"""In words; `harness.engine.kinds` has them by role."""
 SCHEMES = ("builtin", "tcp", "exec", "apache", "docker")
 DEFAULT_TARGET = "builtin:"
 

@@ -90,6 +90,16 @@ class ProgramState:
         """Seconds until each heartbeat runs out."""
         return sorted(int(beat.until - self.now) for beat in self.beats.values())
 
+    def facts(self) -> object:
+        """What exists, by symbols: who has applied, leads, is in sync and lives, and whether elections may be
+        unclean. It leaves out epochs and the age of heartbeats, with which hardly two states would be equal.
+        """
+        names = sorted(
+            (name, one.cluster, one.given, sorted(one.members.items()), one.master, sorted(one.in_sync))
+            for name, one in self.names.items()
+        )
+        return names, sorted(self.beats), self.unclean
+
     # --- what happens ---------------------------------------------------------------------------------------
 
     def apply(self, step: AnyStep) -> None:

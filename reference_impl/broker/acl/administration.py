@@ -5,7 +5,7 @@
 2. A new account goes to `conf/plain_acl.yml`; an account that is there is changed in its file, where it
    becomes the last one. What the request does not say of it stays; whether it is an administrator is always
    said.
-3. Keys are never shown. (4.9.7 showed them to everybody: code 54.)
+3. Keys are never shown. (4.9.7 showed them to every account: code 54.)
 4. Addresses that cannot be read are refused. (Apache's 4.9.8 writes them down, and cannot start again.)
 
 Source: PlainPermissionManager#updateAccessConfig, #deleteAccessConfig, #updateGlobalWhiteAddrsConfig;

@@ -107,6 +107,13 @@ def any_attribute_is_taken(original, self, topics, now):
         return original(self, _bare(topics), now)
 
 
+@mutant(TopicAdministration.change, "PRIORITY is no message type.", ["5.5"])
+def topics_have_no_priority(original, self, topics, now):
+    if any("PRIORITY" in (topic.attributes or {}).values() for topic in topics):
+        raise RefusedError("value is not in set")
+    return original(self, topics, now)
+
+
 @mutant(TopicAdministration.wanted, "Text that is no list of attributes is taken for none.", V5)
 def wrong_attributes_are_taken(original, self, name, filter_type, ext):
     try:

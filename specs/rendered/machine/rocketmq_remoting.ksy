@@ -353,6 +353,7 @@ enums:
     200056: pop_rollback
     200070: pop_lite_message
     200071: lite_subscription_ctl
+    200074: get_broker_lite_info
     200075: get_parent_topic_info
     200076: get_lite_topic_info
     200077: get_lite_client_info

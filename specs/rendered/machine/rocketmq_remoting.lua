@@ -174,6 +174,7 @@ local REQUESTS = {
   [200056] = { name = "POP_ROLLBACK", request_body = "", response_body = "" },
   [200070] = { name = "POP_LITE_MESSAGE", request_body = "", response_body = "" },
   [200071] = { name = "LITE_SUBSCRIPTION_CTL", request_body = "", response_body = "" },
+  [200074] = { name = "GET_BROKER_LITE_INFO", request_body = "", response_body = "GetBrokerLiteInfoResponseBody" },
   [200075] = { name = "GET_PARENT_TOPIC_INFO", request_body = "", response_body = "" },
   [200076] = { name = "GET_LITE_TOPIC_INFO", request_body = "", response_body = "" },
   [200077] = { name = "GET_LITE_CLIENT_INFO", request_body = "", response_body = "" },

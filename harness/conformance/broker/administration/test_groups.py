@@ -51,6 +51,54 @@ def test_group_without_body_is_nothing(bk: BrokerSession) -> None:
     groups(bk) >> Reply(SUCCESS, before)
 
 
+@case(kills=["attributes-of-groups-are-not-judged", "attributes-of-listed-groups-are-not-judged"])
+def test_unknown_attribute_of_a_group_is_refused(bk: BrokerSession) -> None:
+    code = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
+    names = []
+    for key in ("+nonsense", "nonsense"):
+        one, listed = {"groupName": bk.group()}, {"groupName": bk.group()}
+        bk.create_group(one["groupName"], attributes={key: "1"}) >> Reply(ERROR)
+        body = document({"groupConfigList": [{**listed, "attributes": {key: "1"}}]})
+        bk.call(code, None, body) >> Reply(ERROR)
+        names += [one["groupName"], listed["groupName"]]
+    none = Including(dict.fromkeys(names, ABSENT))
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": none}))
+
+
+def has_attributes(bk: BrokerSession, group: str, **attributes: str) -> None:
+    """Judges the attributes of a group."""
+    shown = Including({group: Including({"attributes": attributes})})
+    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
+
+
+FACTOR = "priority.factor"
+
+
+@case(kills=["attributes-of-groups-are-replaced", "attributes-of-groups-stay"])
+def test_attributes_of_a_group_are_kept(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group, attributes={f"+{FACTOR}": "50"}) >> Reply(SUCCESS)
+    has_attributes(bk, group, **{FACTOR: "50"})
+    bk.create_group(group, attributes={f"+{FACTOR}": "60"}) >> Reply(SUCCESS)
+    has_attributes(bk, group, **{FACTOR: "60"})
+    bk.create_group(group, attributes={}) >> Reply(SUCCESS)
+    has_attributes(bk, group, **{FACTOR: "60"})
+    bk.create_group(group, attributes={f"-{FACTOR}": ""}) >> Reply(SUCCESS)
+    has_attributes(bk, group)
+
+
+@case(kills=["attributes-of-groups-have-any-value", "attributes-of-groups-are-not-judged"])
+def test_wrong_attributes_of_a_group_are_refused(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    for value in ("-1", "101", "x"):
+        bk.create_group(group, attributes={f"+{FACTOR}": value}) >> Reply(ERROR)
+    bk.create_group(group, attributes={f"-{FACTOR}": ""}) >> Reply(ERROR)
+    for value in ("0", "100"):
+        bk.create_group(group, attributes={f"+{FACTOR}": value}) >> Reply(SUCCESS)
+        has_attributes(bk, group, **{FACTOR: value})
+
+
 @case(kills=["groups-are-not-deleted"])
 def test_deleted_group_is_gone(bk: BrokerSession) -> None:
     group = bk.group()

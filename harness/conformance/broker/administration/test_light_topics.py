@@ -1,13 +1,21 @@
 """Chapter administration: what is refused about light topics where there are none (5.5)."""
 
-from harness.conformance import Containing, Reply, case
-from harness.conformance.broker.tools import SUCCESS
+from harness.conformance import Containing, Including, Reply, case
+from harness.conformance.broker.tools import SUCCESS, asked
 from harness.session import BrokerSession, Exchange
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.fastjson import document
 
 NO_TOPIC, NO_GROUP = ResponseCode.TOPIC_NOT_EXIST, ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST
 INVALID, ILLEGAL = ResponseCode.INVALID_PARAMETER, ResponseCode.ILLEGAL_OPERATION
+WITHOUT = {
+    "storeType": "default",
+    "maxLmqNum": 20000,
+    **dict.fromkeys(("currentLmqNum", "liteSubscriptionCount", "orderInfoCount", "eventMapSize"), 0),
+    "topicMeta": {},
+    "groupMeta": {},
+}
+"""What is said about light topics where there are none."""
 
 
 @case(kills=["light-topics-need-no-parent", "any-topic-is-a-parent"])
@@ -21,6 +29,24 @@ def test_light_topics_need_a_parent(bk: BrokerSession) -> None:
         bk.call(RequestCode.GET_LITE_TOPIC_INFO, {"parentTopic": topic, "liteTopic": "light"}) >> refused
         asked = {"parentTopic": topic, "group": group, "clientId": "client"}
         bk.call(RequestCode.GET_LITE_CLIENT_INFO, asked) >> refused
+
+
+@case(
+    kills=["light-topics-are-not-counted", "light-queues-are-counted", "light-offsets-are-counted-by-topic"],
+)
+def test_light_topics_are_counted(bk: BrokerSession) -> None:
+    info = asked(bk, RequestCode.GET_BROKER_LITE_INFO) >> Reply(SUCCESS, Including(WITHOUT))
+    before = dict(info.value)
+    topic, group, other = bk.topic(queues=2), bk.group(), bk.group()
+    for queue in (0, 1):
+        bk.send(topic, queue=queue) >> Reply(SUCCESS)
+        bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, 1)
+    for name in (group, other):
+        bk.create_group(name) >> Reply(SUCCESS)
+    for name, queue in ((group, 0), (group, 1), (other, 1)):
+        bk.commit_offset(name, topic, queue, 0) >> Reply(SUCCESS)
+    grown = {"cqTableSize": before["cqTableSize"] + 1, "offsetTableSize": before["offsetTableSize"] + 2}
+    asked(bk, RequestCode.GET_BROKER_LITE_INFO) >> Reply(SUCCESS, {**before, **grown})
 
 
 @case(kills=["light-groups-need-not-exist", "any-group-is-light"])

@@ -177,6 +177,15 @@ def test_wrong_attributes_are_refused(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told(topic, attributes=made))
 
 
+@case(kills=["topics-have-no-priority", "any-attribute-is-taken"])
+def test_priority_is_a_type(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    bk.create_topic(topic, ext={"attributes": "+message.type=PRIORITY"}) >> Reply(SUCCESS)
+    bk.topics().json >> Reply(SUCCESS, told(topic, attributes={"message.type": "PRIORITY"}))
+    small = {"attributes": "+message.type=priority"}
+    bk.create_topic(bk.name("T"), ext=small) >> Reply(ResponseCode.SYSTEM_ERROR)
+
+
 @case(kills=["any-attribute-is-taken"])
 def test_unknown_attribute_is_refused(bk: BrokerSession) -> None:
     topic = bk.name("T")

@@ -8,7 +8,7 @@ from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.topic_administration import TopicAdministration
 from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 from .answering import answered
 
@@ -24,6 +24,44 @@ def groups_never_lose_a_flag(original, self, group, now):
     if known is not None and known.consume_message_orderly:
         group = msgspec.structs.replace(group, consume_message_orderly=True)
     original(self, group, now)
+
+
+@mutant(GroupAdministration.wanted, "A group with attributes that cannot be is made without them.", V5)
+def attributes_of_groups_are_not_judged(original, self, group):
+    try:
+        return original(self, group)
+    except RefusedError:
+        return group.of_line(v5=True)
+
+
+@mutant(GroupAdministration.all_wanted, "Attributes of groups in a list are taken as they are.", V5)
+def attributes_of_listed_groups_are_not_judged(original, self, groups):
+    return [group.of_line(v5=True) for group in groups]
+
+
+@mutant(GroupAdministration.wanted, "Attributes of a request replace those that a group had.", ["5.5"])
+def attributes_of_groups_are_replaced(original, self, group):
+    known = self.broker.groups.table.get(group.group_name)
+    if known is not None and not group.attributes:
+        return group.of_line(v5=True)
+    return original(self, group)
+
+
+@mutant(GroupAdministration.wanted, "Attributes of groups are never removed.", ["5.5"])
+def attributes_of_groups_stay(original, self, group):
+    added = {key: value for key, value in (group.attributes or {}).items() if key[:1] != "-"}
+    return original(self, msgspec.structs.replace(group, attributes=added))
+
+
+@mutant(GroupAdministration.wanted, "Attributes of groups take any value.", ["5.5"])
+def attributes_of_groups_have_any_value(original, self, group):
+    wanted = original(self, msgspec.structs.replace(group, attributes={}))
+    set_ = {key[1:]: value for key, value in (group.attributes or {}).items() if key[:1] == "+"}
+    return (
+        msgspec.structs.replace(wanted, attributes={**wanted.attributes, **set_})
+        if set_
+        else original(self, group)
+    )
 
 
 @answered(

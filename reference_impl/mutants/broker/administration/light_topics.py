@@ -10,6 +10,21 @@ from .answering import answered
 V55 = ("5.5",)
 
 
+@after(LightTopics.topics_with_queues, "No topic with queues is counted.", V55)
+def light_topics_are_not_counted(found):
+    return 0
+
+
+@mutant(LightTopics.topics_with_queues, "Queues are counted, not topics.", V55)
+def light_queues_are_counted(original, self):
+    return sum(len(queues) for queues in self.broker.store.topics().values())
+
+
+@mutant(LightTopics.pairs_with_offsets, "Topics with offsets are counted, not pairs of topic and group.", V55)
+def light_offsets_are_counted_by_topic(original, self):
+    return len({key.partition("@")[0] for key in self.broker.offsets.table})
+
+
 @mutant(LightTopics.no_parent, "What is asked about light topics of an unknown topic succeeds.", V55)
 def light_topics_need_no_parent(original, self, topic):
     reply = original(self, topic)
