@@ -322,7 +322,7 @@ def _in_order(message: Message) -> bool:
 
 
 @case(
-    kills=["expired-delays-hold-up", "expired-delays-hurry-the-next"],
+    kills=["expired-delays-hold-up", "two-expired-delays-hold-up", "expired-delays-hurry-the-next"],
     clock=True,
     own_server=True,
     setup={"messageDelayLevel": "2m 1s", **EXPIRING},
@@ -330,7 +330,8 @@ def _in_order(message: Message) -> bool:
 def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, queue=1) >> Reply(SUCCESS)
-    sent = bk.send(topic, b"expired", properties={"DELAY": "1"}).ids >> Reply(SUCCESS)
+    bk.send(topic, b"expired", properties={"DELAY": "1"}) >> Reply(SUCCESS)
+    sent = bk.send(topic, b"expired, too", properties={"DELAY": "1"}).ids >> Reply(SUCCESS)
     for _ in range(8):
         bk.send(topic, bytes(20_000), 1) >> Reply(SUCCESS)
     bk.advance(60 + 10 + 10 + bk.jitter)

@@ -150,6 +150,22 @@ def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
     bk.committed(clone, other, 0).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
 
 
+@case(kills=["every-topic-is-cloned", "no-other-topic-is-cloned"])
+def test_clone_of_a_group_that_is_online(bk: BrokerSession) -> None:
+    topic, other = bk.topic(), bk.topic("U")
+    group = online(bk, topic)
+    for one, offset in ((topic, 7), (other, 5)):
+        bk.commit_offset(group, one, 2, offset) >> Reply(SUCCESS)
+    none = AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
+    for offline, cloned in (("false", none), ("true", Reply(SUCCESS, 5))):
+        clone = bk.group(f"clone-{offline}")
+        for one in (topic, other):
+            asked = {"srcGroup": group, "destGroup": clone, "topic": one, "offline": offline}
+            bk.call(RequestCode.CLONE_GROUP_OFFSET, asked, about=f"{group} to {clone}") >> Reply(SUCCESS)
+        bk.committed(clone, topic, 2).offset >> Reply(SUCCESS, 7)
+        bk.committed(clone, other, 2).offset >> cloned
+
+
 @case(kills=["times-between-belong-to-the-earlier", "late-times-belong-to-the-last"], clock=True)
 def test_of_a_time_between_is_the_next(bk: BrokerSession) -> None:
     topic, times = stored_apart(bk)

@@ -11,7 +11,8 @@ from harness.wire.messages import decode_offset_id
 SUCCESS = ResponseCode.SUCCESS
 SOME = b"x" * 20_000
 """Three or four of them fill a file of the log."""
-SMALL_FILES = {"mappedFileSizeCommitLog": "65536"}
+FILE = 65_536
+SMALL_FILES = {"mappedFileSizeCommitLog": str(FILE)}
 ENDINGS: tuple[tuple[int, Ending], ...] = ((0, "term"), (6, "kill"), (12, "term"))
 """How many messages there are before, and how it ends."""
 
@@ -127,6 +128,18 @@ def test_several_files_survive(bk: BrokerSession) -> None:
         bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
         for number in range(before + 6):
             bk.pull(topic, 1, number, most=1).bodies.eventually() >> Reply(SUCCESS, [SOME + b"%d" % number])
+
+
+@case(kills=["restarts-forget-the-file", "files-have-no-end"], own_server=True, setup=SMALL_FILES)
+def test_files_begin_at_multiples(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for number in range(12):
+        if number in (4, 8):
+            bk.restart("kill" if number == 4 else "term")
+        bk.send(topic, SOME, 1).offset >> Reply(SUCCESS, number)
+    for number in (3, 6, 9):
+        pull = bk.pull(topic, 1, number, most=1).seen("place", lambda one: one.physical_offset)
+        pull.eventually() >> Reply(SUCCESS, [number // 3 * FILE])
 
 
 # -- what is too old -----------------------------------------------------------------------------------------

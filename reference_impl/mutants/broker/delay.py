@@ -205,6 +205,12 @@ def expired_delays_hold_up(original, self, level):
     return None if self.offsets.get(level, 0) < low else original(self, level)
 
 
+@mutant(Delays._look, "Two delayed messages that have expired hold up those behind them.")
+def two_expired_delays_hold_up(original, self, level):
+    low = self.broker.store.min_offset(TopicName.SCHEDULE, level - 1)
+    return None if self.offsets.get(level, 0) < low - 1 else original(self, level)
+
+
 @after(Delays.time_up, "A timed message forgets which time its producer asked for.", V5)
 def timed_forget_what_was_asked(delivered):
     for name in ("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS"):

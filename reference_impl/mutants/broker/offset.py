@@ -136,6 +136,18 @@ def cloning_moves(original, self, command, connection, now):
     return reply
 
 
+@mutant(GroupAdministration.clone_offsets, "Code 314 takes every group for one that is offline.")
+def every_topic_is_cloned(original, self, command, connection, now):
+    command.ext = {**command.ext, "offline": "true"}
+    return original(self, command, connection, now)
+
+
+@mutant(GroupAdministration.clone_offsets, "Code 314 does not look at `offline`.")
+def no_other_topic_is_cloned(original, self, command, connection, now):
+    command.ext = {**command.ext, "offline": "false"}
+    return original(self, command, connection, now)
+
+
 # -- times ---------------------------------------------------------------------------------------------------
 
 

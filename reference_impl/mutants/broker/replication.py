@@ -6,6 +6,7 @@ from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.master_link import MasterLink
 from reference_impl.broker.replicated_sends import ReplicatedSends
 from reference_impl.broker.sends import Sends
+from reference_impl.broker.settings import Settings
 from reference_impl.broker.slave_links import SlaveLinks
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import V5, after, mutant
@@ -129,6 +130,13 @@ def no_heartbeats(original, self):
 @after(SlaveLinks.heartbeat, "Heartbeats come twice as often.")
 def heartbeats_are_early(found):
     return found // 2
+
+
+@mutant(SlaveLinks._count, "Heartbeats come at their times even if something was pushed.")
+def pushes_delay_no_heartbeat(original, self, slave, size, now):
+    was = slave.pushed_at
+    original(self, slave, size, now)
+    slave.pushed_at = was
 
 
 @mutant(SlaveLinks.tick, "A slave gets one heartbeat.")
@@ -278,6 +286,12 @@ def members_are_no_replicas(original, self, members, now):
 @mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", V5)
 def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)
+
+
+@mutant(Settings.take, "A change of the settings of a slave cuts its log where the last whole message ends.")
+def settings_cut_half_messages(original, self, pairs, now):
+    original(self, pairs, now)
+    self.broker.store.raw.drop_rest()
 
 
 @mutant(MasterLink.tick, "A slave reports only when its log has grown.")

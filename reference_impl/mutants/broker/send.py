@@ -10,7 +10,7 @@ from reference_impl.broker.settings import Settings
 from reference_impl.broker.store import Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
 from reference_impl.broker.topics import READ, WRITE, Topics
-from reference_impl.mutants.registry import BEFORE_55, V5, after, mutant
+from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- answers ------------------------------------------------------------------------------------------------
@@ -369,6 +369,21 @@ def stored_batches_have_the_limit_of_bodies(original, self, messages, now):
     if sum(91 + len(message.body) + len(message.topic) for message in messages) > self.max_message_size:
         return [Put(PutStatus.MESSAGE_ILLEGAL) for _ in messages]
     return original(self, messages, now)
+
+
+@mutant(Sends.send_batch, "A Broker of 5.x refuses a batch that is too large as an illegal message.", V5)
+def large_batches_are_illegal(original, self, command, *rest):
+    illegal = self.is_too_large(command.body)
+    return self.not_stored(PutStatus.MESSAGE_ILLEGAL) if illegal else original(self, command, *rest)
+
+
+@mutant(Sends.send_batch, "A Broker of 4.9 refuses a batch that is too large as an error.", V4)
+def large_batches_are_errors(original, self, command, *rest):
+    return (
+        Reply(ResponseCode.SYSTEM_ERROR)
+        if self.is_too_large(command.body)
+        else original(self, command, *rest)
+    )
 
 
 @mutant(Sends.send, "A batch without a body is taken.")

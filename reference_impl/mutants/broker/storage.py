@@ -93,6 +93,17 @@ def restarts_keep_the_last_file(original, self):
         self.delete_before(self._log.files()[-1])
 
 
+@mutant(Store.catch_up, "After a restart, the file that was begun takes no more messages.")
+def restarts_forget_the_file(original, self):
+    original(self)
+    self._log._full_at = self._log.end
+
+
+@mutant(Store._begins_file, "A message may lie in two files of the log.")
+def files_have_no_end(original, self, size):
+    return False
+
+
 @mutant(Store.delete_empty_queues, "Cleaning removes the first queue without messages only.")
 def cleaning_removes_one_queue(original, self, *, keep):
     for topic, queues in list(self._queues.items()):

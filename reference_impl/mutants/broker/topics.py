@@ -310,3 +310,8 @@ def deleted_topics_are_not_written(original, self, topic, now):
     found = original(self, topic, now)
     self._unwritten = was
     return found
+
+
+@after(Topics.__init__, "A Broker of 5.x has the system topics of 4.9 alone.", V5)
+def checkpoints_have_no_topic(_, self):
+    self.system -= {"CHECKPOINT_TOPIC"}

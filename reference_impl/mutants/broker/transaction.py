@@ -184,6 +184,23 @@ def delayed_halves_are_delivered(original, self, message):
     return found
 
 
+@mutant(Delays._deliver, "A half message with a delay level holds up what is delayed behind it.")
+def delayed_halves_hold_up_others(original, self, level, now):
+    first = self._look(level)
+    if first is None or self.time_up(first) is not None:
+        original(self, level, now)
+    else:
+        del self._due[level]
+
+
+@mutant(Sends.asked, "A message is in its queue whatever its sysFlag says of transactions.")
+def bits_of_halves_do_not_count(original, self, command):
+    asked = original(self, command)
+    if PropertyName.TRANSACTION_PREPARED not in asked.properties:
+        asked.sys_flag &= ~SysFlag.TRANSACTION_ROLLBACK.value
+    return asked
+
+
 @mutant(Transactions._read_again, "A restart forgets which transactions have ended.")
 def ends_are_forgotten(original, self):
     for half in self._stored(TopicName.TRANS_HALF):
@@ -259,6 +276,21 @@ def resumed_half_is_not_stored(original, self, command, connection, now):
 @mutant(Transactions.renewed, "A half message that is resumed counts the questions of before.")
 def resumed_half_was_asked_about(original, self, half, checked):
     return original(self, half, checked or int(half.properties.get("TRANSACTION_CHECK_TIMES") or 2))
+
+
+@mutant(Transactions.resume, "A half message that is resumed is stored where no start looks for it.")
+def resumed_half_is_in_no_queue(original, self, command, connection, now):
+    store, put = self.broker.store, self.broker.store.put
+
+    def elsewhere(message, now):
+        message.queue_id = -1
+        return put(message, now)
+
+    store.put = elsewhere
+    try:
+        return original(self, command, connection, now)
+    finally:
+        del store.put
 
 
 @after(Transactions.resume, "A half message that is not there is resumed.")

@@ -6,7 +6,8 @@ from harness.conformance import ANYTHING, Between, Including, Reply, case
 from harness.conformance.broker.tools import SUCCESS, asked
 from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
-from harness.wire import Command, RequestCode, WireError
+from harness.session.views import body_member
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.view import standard_json
 
 
@@ -84,3 +85,14 @@ def test_tables_have_versions_of_5x(bk: BrokerSession) -> None:
     bk.update_config({"traceOn": "true"}) >> Reply(SUCCESS)
     once = version(1, bk.broker_time(), before, stateVersion=0)
     bk.config().seen_as(VERSION) >> Reply(SUCCESS, once)
+
+
+@case(kills=["groups-that-pull-date-back", "groups-keep-the-time-of-the-start"], clock=True)
+def test_group_that_pulls_raises_the_version(bk: BrokerSession) -> None:
+    topic, number = bk.topic(), body_member("dataVersion", "counter", of=int)
+    counter = (bk.groups().seen_as(number) >> Reply(SUCCESS)).value
+    bk.advance(2)
+    before = bk.broker_time()
+    bk.pull(topic, group=bk.group("new")) >> Reply(ResponseCode.PULL_NOT_FOUND)
+    made = Including(version(Between(counter + 1, counter + 9), bk.broker_time(), before))
+    bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": made}))

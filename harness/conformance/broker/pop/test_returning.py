@@ -79,6 +79,15 @@ def test_comes_again_with_what_it_had(bk: BrokerSession) -> None:
         ) >> Reply(SUCCESS, [(b"a", 7, 1234, times)])
 
 
+@case(kills=["retry-topics-of-pops-cannot-be-read"], clock=True)
+def test_topic_of_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    made = {"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "topicSysFlag": 0, "order": False}
+    bk.topic_config(f"%RETRY%{group}_{topic}").json.eventually() >> Reply(SUCCESS, Including(made))
+
+
 @case(kills=["comes-again-in-the-older-topic"], clock=True, setup=NEWER)
 def test_comes_again_in_the_newer_topic(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")

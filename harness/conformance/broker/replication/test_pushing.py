@@ -132,12 +132,14 @@ def test_push_has_at_most_a_batch(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["no-heartbeats", "heartbeats-are-early", "one-heartbeat"],
+    kills=["no-heartbeats", "heartbeats-are-early", "one-heartbeat", "pushes-delay-no-heartbeat"],
+    clock=True,
     own_server=True,
     setup={"haSendHeartbeatInterval": "2000"},
 )
 def test_master_sends_heartbeats(bk: BrokerSession) -> None:
-    put(bk, bk.topic(), b"one")
+    topic = bk.topic()
+    put(bk, topic, b"one")
     size = len(stored(bk, 0))
     slave = bk.slave()
     slave.report(0)
@@ -146,6 +148,13 @@ def test_master_sends_heartbeats(bk: BrokerSession) -> None:
         beat = slave.next_push(within=4)
         beat.place >> Pushed((size, 0))
         beat.seconds >> Pushed(Between(2 - bk.jitter, 2.5 + bk.jitter))
+    bk.advance(1)
+    put(bk, topic, b"two")
+    more = len(stored(bk, size))
+    slave.pushed(more).place >> Pushed((size, more))
+    beat = slave.next_push(within=4)
+    beat.place >> Pushed((size + more, 0))
+    beat.seconds >> Pushed(Between(2 - bk.jitter, 2.5 + bk.jitter))
 
 
 @case(

@@ -190,6 +190,19 @@ def test_slave_keeps_whole_messages(bk: BrokerSession) -> None:
     bk.pull(TOPIC, offset=1).bodies.eventually() >> Reply(SUCCESS, [b"two"])
 
 
+@case(kills=["settings-cut-half-messages"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_keeps_half_messages_while_settings_change(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    second = bk.logged(TOPIC, b"two", at=end, number=1)
+    master.push(end, second[:30])
+    master.report(end + 30).offset >> Pushed(end + 30)
+    bk.update_config({"traceOn": "true"}) >> Reply(SUCCESS)
+    master.push(end + 30, second[30:])
+    master.report(end + len(second)).offset >> Pushed(end + len(second))
+    bk.pull(TOPIC, offset=1).bodies.eventually() >> Reply(SUCCESS, [b"two"])
+
+
 @case(kills=["slave-shows-itself-as-master"], clock=True, own_server=True, setup=SLAVE)
 def test_slave_shows_how_far_it_is(bk: BrokerSession) -> None:
     master = followed(bk)

@@ -126,6 +126,17 @@ def test_limit_of_batches_is_that_of_their_bodies(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [bytes(301), bytes(302), bytes(331)])
 
 
+@case(kills=["large-batches-are-illegal"], setup={"maxMessageSize": "1000"})
+def test_batch_over_the_limit_is_an_error(bk: BrokerSession) -> None:
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
+    bk.send_batch(bk.topic(), [bytes(301), bytes(302), bytes(332)]) >> refused
+
+
+@case(kills=["large-batches-are-errors"], setup={"maxMessageSize": "1000"})
+def test_batch_over_the_limit_is_illegal(bk: BrokerSession) -> None:
+    bk.send_batch(bk.topic(), [bytes(301), bytes(302), bytes(332)]) >> Reply(MESSAGE_ILLEGAL)
+
+
 @case(kills=["empty-batches-are-taken"])
 def test_empty_batch_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -156,12 +156,20 @@ def listed(bk: BrokerSession, *names: str) -> Exchange:
 )
 def test_system_topics_are_listed(bk: BrokerSession) -> None:
     replies = f"{bk.cluster_name}_REPLY_TOPIC"
-    names = (SYSTEM, "TBW102", "RMQ_SYS_TRANS_HALF_TOPIC", bk.broker_name, bk.cluster_name, replies)
+    tests = ("BenchmarkTest", "SELF_TEST_TOPIC")
+    transactions = ("RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC", "TRANS_CHECK_MAX_TIME_TOPIC")
+    others = ("TBW102", "OFFSET_MOVED_EVENT", "RMQ_SYS_TRACE_TOPIC")
+    names = (SYSTEM, *tests, *transactions, *others, bk.broker_name, bk.cluster_name, replies)
     listed(bk, *names, bk.topic()) >> Reply(SUCCESS, sorted(names))
 
 
-@case(kills=["topics-of-the-timer-are-not-listed"])
+@case(kills=["topics-of-the-timer-are-not-listed", "checkpoints-have-no-topic"])
 def test_system_topics_of_5x_are_listed(bk: BrokerSession) -> None:
     of_members = f"rmq_sys_SYNC_BROKER_MEMBER_{bk.broker_name}"
-    names = (f"rmq_sys_REVIVE_LOG_{bk.cluster_name}", of_members, "rmq_sys_wheel_timer")
+    names = (
+        f"rmq_sys_REVIVE_LOG_{bk.cluster_name}",
+        of_members,
+        "rmq_sys_wheel_timer",
+        "CHECKPOINT_TOPIC",
+    )
     listed(bk, *names) >> Reply(SUCCESS, sorted(names))

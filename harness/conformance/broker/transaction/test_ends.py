@@ -41,12 +41,27 @@ def test_half_is_invisible(bk: BrokerSession) -> None:
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
-@case(kills=["delayed-halves-are-not-delayed", "delayed-halves-are-delivered"], clock=True, own_server=True)
+@case(kills=["bits-of-halves-do-not-count"])
+def test_bits_of_a_half_alone(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for bits in (4, 12):
+        bk.send(topic, b"in no queue", 1, sys_flag=bits) >> Reply(SUCCESS)
+    bk.send(topic, b"in the queue", 1, sys_flag=COMMIT).offset >> Reply(SUCCESS, 0)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"in the queue"])
+
+
+@case(
+    kills=["delayed-halves-are-not-delayed", "delayed-halves-are-delivered", "delayed-halves-hold-up-others"],
+    clock=True,
+    own_server=True,
+)
 def test_delayed_half_is_discarded(bk: BrokerSession) -> None:
     topic, group, levels = bk.topic(), bk.group(), "SCHEDULE_TOPIC_XXXX"
     where = place(half(bk, topic, group, DELAY="1"))
     bk.max_offset(levels, 0).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.send(topic, b"behind", 2, properties={"DELAY": "1"}) >> Reply(SUCCESS)
     bk.advance(5 + bk.jitter)
+    bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"behind"])
     bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 0)
     bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
     bk.advance(5 + bk.jitter)

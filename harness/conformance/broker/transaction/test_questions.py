@@ -295,6 +295,21 @@ def test_resumed_half_is_asked_about(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"anew"])
 
 
+@case(kills=["resumed-half-is-in-no-queue"], clock=True, own_server=True, setup=QUICK)
+def test_resumed_half_survives_a_kill(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    sent = half(bk, topic, group, b"anew")
+    bk.advance(3 * ROUND + 10 + bk.jitter)
+    for _ in range(2):
+        asked.next_request() >> Request(CHECK)
+    resume(bk, sent.value[0]) >> Reply(SUCCESS)
+    bk.restart("kill")
+    asked = producer(bk, group)
+    bk.advance(ROUND + bk.jitter)
+    asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"anew"))
+
+
 @case(kills=["any-half-is-resumed"])
 def test_unknown_half_is_not_resumed(bk: BrokerSession) -> None:
     sent = half(bk, bk.topic(), bk.group())

@@ -192,3 +192,13 @@ def deleted_groups_are_not_written(original, self, group, now):
     found = original(self, group, now)
     self._unwritten = was
     return found
+
+
+@mutant(Groups.find, "A group that a pull makes does not change the time of the table.")
+def groups_that_pull_date_back(original, self, group, now):
+    return original(self, group, 1)
+
+
+@mutant(Groups.changed, "A change of groups leaves the time of the table as it is.")
+def groups_keep_the_time_of_the_start(original, self, now):
+    original(self, self.version.timestamp)

@@ -80,6 +80,13 @@ def settings_that_do_nothing_are_hidden(found, self):
     return {key: text for key, text in found.items() if key not in self.in_force.extra}
 
 
+@after(Settings.pairs, "Of the settings of the file that do nothing, one alone is shown with its value.")
+def one_setting_of_the_file_is_shown(found, self):
+    known = broker_settings(self.profile.name)
+    given = [key for key in self.config.file if key in known and key not in self.in_force.fields]
+    return found | {key: known[key].default or "" for key in given[1:]}
+
+
 @after(Settings.pairs, "A time is shown with its unit.")
 def times_are_shown_with_units(found):
     found["waitTimeMillsInSendQueue"] += "ms"

@@ -37,6 +37,14 @@ def one_ack_is_for_all(original, self, pop, offsets, now):
     original(self, pop, list(everything), now)
 
 
+@mutant(CheckPoints.revive, "A retry topic that a pop brings about permits nothing.", V5)
+def retry_topics_of_pops_cannot_be_read(original, self, point, message, now):
+    known = set(self.broker.topics.table)
+    original(self, point, message, now)
+    for name in self.broker.topics.table.keys() - known:
+        self.broker.topics.table[name].perm = 1
+
+
 @mutant(CheckPoints.read_again, "A restart loses unacknowledged messages.", V5)
 def checkpoints_are_forgotten(original, self):
     return None
