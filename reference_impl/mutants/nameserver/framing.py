@@ -7,6 +7,7 @@ import msgspec
 from harness.wire import (
     FLAG_ONEWAY,
     FLAG_RESPONSE,
+    RawFrame,
     ResponseCode,
     Serialization,
     WireError,
@@ -259,3 +260,13 @@ def null_ext_value_is_text(members):
 
 
 # --- idle connections -----------------------------------------------------------------------------------
+
+
+@mutant(Endpoint.read, "The body begins with the white space behind a JSON header.")
+def white_space_behind_header_begins_the_body(original, self, frame):
+    header = header_of(frame)
+    if header is None:
+        return original(self, frame)
+    object_ = header.rstrip()
+    body = header[len(object_) :] + frame[8 + len(header) :]
+    return original(self, RawFrame(object_, body, Serialization.JSON).encode())

@@ -3,8 +3,8 @@
 import json
 import re
 
-from harness.wire import FLAG_RESPONSE, Command, RawFrame, ResponseCode, Serialization, WireError
-from reference_impl.mutants.headers import NUMBERS, header_of, rewriting, rewriting_text
+from harness.wire import FLAG_RESPONSE, Command, ResponseCode, Serialization, WireError
+from reference_impl.mutants.headers import NUMBERS, rewriting, rewriting_text
 from reference_impl.mutants.registry import mutant
 from reference_impl.remoting.endpoint import RemotingEndpoint
 
@@ -77,16 +77,6 @@ def text_after_header_ignored(header):
     except ValueError:
         return header
     return text[:end].encode("utf-8", "surrogateescape")
-
-
-@mutant(RemotingEndpoint.read, "The body begins with the white space behind a JSON header.")
-def white_space_behind_header_begins_the_body(original, self, frame):
-    header = header_of(frame)
-    if header is None:
-        return original(self, frame)
-    object_ = header.rstrip()
-    body = header[len(object_) :] + frame[8 + len(header) :]
-    return original(self, RawFrame(object_, body, Serialization.JSON).encode())
 
 
 @rewriting("Ext fields that are not an object are ignored.")
