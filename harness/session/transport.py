@@ -147,13 +147,13 @@ class CanRest(Protocol):
     """An instance that costs something while nothing is asked of it."""
 
     def rest(self) -> None:
-        """Has it run no more until ``wake``, where that makes no difference but to its clients' patience. Its
-        clock goes on.
+        """Keeps it from running until ``wake``; its clock goes on. Does nothing where that could be noticed
+        later.
         """
         ...
 
     def wake(self) -> None:
-        """Has it run again."""
+        """Lets it run again."""
         ...
 
 

@@ -33,6 +33,7 @@ def test_light_topics_need_a_parent(bk: BrokerSession) -> None:
 
 @case(
     kills=["light-topics-are-not-counted", "light-queues-are-counted", "light-offsets-are-counted-by-topic"],
+    own_server=True,
 )
 def test_light_topics_are_counted(bk: BrokerSession) -> None:
     info = asked(bk, RequestCode.GET_BROKER_LITE_INFO) >> Reply(SUCCESS, Including(WITHOUT))

@@ -279,14 +279,20 @@ def resume(bk: BrokerSession, message_id: str | None) -> Exchange:
     return bk.call(RequestCode.RESUME_CHECK_HALF_MESSAGE, {"msgId": message_id})
 
 
-@case(kills=["resumed-half-is-not-stored", "resumed-half-was-asked-about"], clock=True, setup=QUICK)
-def test_resumed_half_is_asked_about(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
+def asked_about_twice(bk: BrokerSession, topic: str, group: str) -> tuple[Connection, Answer]:
+    """A producer that has got every question about a half message, and how the message was stored."""
     asked = producer(bk, group)
     sent = half(bk, topic, group, b"anew")
     bk.advance(3 * ROUND + 10 + bk.jitter)
     for _ in range(2):
         asked.next_request() >> Request(CHECK)
+    return asked, sent
+
+
+@case(kills=["resumed-half-is-not-stored", "resumed-half-was-asked-about"], clock=True, setup=QUICK)
+def test_resumed_half_is_asked_about(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked, sent = asked_about_twice(bk, topic, group)
     asked.next_request() >> Silence()
     resume(bk, sent.value[0]) >> Reply(SUCCESS)
     bk.advance(ROUND + bk.jitter)
@@ -298,11 +304,7 @@ def test_resumed_half_is_asked_about(bk: BrokerSession) -> None:
 @case(kills=["resumed-half-is-in-no-queue"], clock=True, own_server=True, setup=QUICK)
 def test_resumed_half_survives_a_kill(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    asked = producer(bk, group)
-    sent = half(bk, topic, group, b"anew")
-    bk.advance(3 * ROUND + 10 + bk.jitter)
-    for _ in range(2):
-        asked.next_request() >> Request(CHECK)
+    _, sent = asked_about_twice(bk, topic, group)
     resume(bk, sent.value[0]) >> Reply(SUCCESS)
     bk.restart("kill")
     asked = producer(bk, group)
