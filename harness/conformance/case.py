@@ -42,6 +42,8 @@ class Case:
     own_server: bool
     apart: bool
     setup: Setup
+    builds_on: str
+    """A statement without which there is nothing to ask; it may be that of another case. Empty: none."""
     name: str
     title: str
     """The case's own title; empty if it uses that of its statement."""
@@ -57,6 +59,7 @@ def case(
     own_server: bool = False,
     apart: bool = False,
     setup: Mapping[str, str] | None = None,
+    builds_on: str = "",
 ) -> Callable[[Function], Function]:
     """Declare a case: the statements that it proves and the mutants that it must kill.
 
@@ -65,7 +68,8 @@ def case(
     target for itself (one that it may restart or spoil). `apart`: it changes settings over the wire, so that
     it shares a server with such cases only. `setup`: its server is started with these settings,
     under Apache's names; cases of the same setup share a server, unless they also say `own_server`. All three
-    are `unsupported` where the target cannot be started by us, or not with settings.
+    are `unsupported` where the target cannot be started by us, or not with settings. `builds_on`: a statement
+    that must have come with the target's release, as those of the case must.
 
     Raises:
         CatalogueError: no statement, a malformed id, no mutant, a docstring too many or too few, or other
@@ -90,6 +94,7 @@ def case(
             own_server=own_server,
             apart=apart,
             setup=settings,
+            builds_on=builds_on,
             name=name,
             title=title,
             where=where,

@@ -47,8 +47,6 @@ STARTING = 75.0  # real seconds for a target to start in; its own deadline is sh
 IN_LINE = 120.0  # real seconds for earlier servers to start
 LAST_WORDS = 0.15  # real seconds in which a server writes why it closed: Go does so after its deferred calls
 GIVEN_UP = 10.0  # real seconds after the deadline until a thread is abandoned
-QUICK = 0.5  # real seconds in which no wait for an answer ends
-NOT_LONG = 30.0  # protocol seconds that bring no lease near its end
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -84,13 +82,13 @@ class Attempt(msgspec.Struct, frozen=True):
     """Whether it was the first to see that the target had ended, or froze."""
     wait: Wait | None = None
     """That in vain for an answer at which it failed."""
-    was_quick: bool = False
-    """Whether it ended so soon that a busy machine explains no answer."""
 
-    @property
-    def is_surely_wrong(self) -> bool:
-        """Whether it failed at an answer, and not because that, or the next request, came late."""
-        return self.has_failed and self.was_quick and self.evidence.was_answered
+    def fails_like(self, other: Attempt) -> bool:
+        """Whether both failed, in the same way. A busy machine makes answers late, but not the same twice."""
+        symptom = self.evidence.symptom
+        return (
+            self.has_failed and other.has_failed and symptom is not None and symptom == other.evidence.symptom
+        )
 
     @property
     def has_failed(self) -> bool:
@@ -114,7 +112,6 @@ class CaseRun:
         self.too_late = False
         self.has_met_end = False
         self.wait: Wait | None = None
-        self.was_quick = False
         self.lacking = ""
         """What the target lacks whenever it is started with the settings of this case."""
         self.evidence = NOTHING
@@ -135,15 +132,7 @@ class CaseRun:
     def attempt(self) -> Attempt:
         """What it came to; to be asked for when it has ended."""
         assert self.ended is not None
-        return Attempt(
-            self.ended,
-            self.evidence,
-            self.too_late,
-            self._is_lost,
-            self.has_met_end,
-            self.wait,
-            self.was_quick,
-        )
+        return Attempt(self.ended, self.evidence, self.too_late, self._is_lost, self.has_met_end, self.wait)
 
     def within(self, work: Callable[[], None]) -> None:
         """Does the work in a thread, and abandons it on a timeout.
@@ -257,9 +246,6 @@ class CaseRun:
             else:
                 self.ends(Verdict.PASS)
         self.target_died = self.target_died or session.death
-        took = self._stopwatch.waiting() - began
-        is_short = took < QUICK and took * instance.clock.warp < NOT_LONG
-        self.was_quick = is_short and not self.one.case.clock
 
     def _breaks(self, reason: str, failure: Failure, level: Level | None = None) -> None:
         """The end of a case whose expectations were not met. `level`: of what is broken, if that is not what

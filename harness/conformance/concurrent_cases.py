@@ -16,7 +16,7 @@ from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult
 from harness.session import ClockKind
 
-WARPED_AT_ONCE = max(2, min(4, os.cpu_count() or 1))
+WARPED_AT_ONCE = max(2, min(4, (os.cpu_count() or 1) + 1))
 AT_FIRST = 0.05  # real seconds until the first check that the target is still there
 PATIENCE = 3.0  # real seconds between later checks
 

@@ -82,6 +82,7 @@ def _declared(
         ends_leases=like.ends_leases,
         own_server=like.own_server or bool(like.setup),  # what is odd may be stored, and met by the next one
         setup=dict(like.setup),
+        builds_on=message.owner or "",
     )
     return declare(function)
 

@@ -74,7 +74,14 @@ class LoadedCase:
 
     def statements(self, catalogue: Catalogue, profile: str) -> tuple[Statement, ...]:
         """The statements that it proves under the profile; empty where the case does not apply."""
-        found = (catalogue.statement(identifier) for identifier in self.case.statements)
+        return self._under(profile, catalogue, self.case.statements)
+
+    def needed(self, catalogue: Catalogue, profile: str) -> tuple[Statement, ...]:
+        """Those, and the one that it builds on."""
+        return self._under(profile, catalogue, (*self.case.statements, self.case.builds_on))
+
+    def _under(self, profile: str, catalogue: Catalogue, ids: Iterable[str]) -> tuple[Statement, ...]:
+        found = (catalogue.statement(identifier) for identifier in ids)
         return tuple(one for one in found if one is not None and profile in one.profiles)
 
 

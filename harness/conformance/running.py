@@ -87,7 +87,7 @@ class Runner:
         self._instances = Instances(
             instance, start, setting.waiting, self._run_lock, self._stopping, idling, measured
         )
-        self._spares = Spares(start, self._stopping, idling)
+        self._spares = Spares(start, self._stopping, idling, looks_ahead=self._clock != "virtual")
         self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
         self._owners = Owners(owners or {}, self._counting, setting.baseline.settled, together)
         self._stopwatch = RunningClock()
@@ -140,9 +140,9 @@ class Runner:
         return self._setting.baseline.settled(result)
 
     def _comes_with(self, one: LoadedCase) -> str:
-        """The later release of the server with which what the case proves comes; else empty."""
+        """The later release of the server with which what the case proves or builds on comes; else empty."""
         setting = self._setting
-        return missing_from(one.statements(setting.catalogue, setting.profile), setting.release)
+        return missing_from(one.needed(setting.catalogue, setting.profile), setting.release)
 
     def _counting(self, one: LoadedCase) -> Attempt:
         """The attempt that counts: in time, and a failure only if it comes back: in this case or, where
@@ -155,7 +155,7 @@ class Runner:
 
     def _repeating(self, one: LoadedCase) -> Attempt:
         second = self._second_tries.begin(one) if self._is_tried_twice(one) else None
-        with self._run_lock.shared():
+        with self._run_lock.shared(waits=one.case.clock):
             attempt = self._try(one)
         if attempt.too_late:
             attempt = self._in_time(one)
@@ -229,15 +229,12 @@ class Runner:
         )
 
     def _again(self, one: LoadedCase, first: Attempt, spare: Spare) -> Attempt:
-        """The second try. One at whose failure time has no part goes on beside other cases: to have the run
-        to itself it would wait for those that let leases run out.
+        """The second try, beside other cases: alone it would wait for those that let leases run out. One that
+        ends otherwise than it held, or failed at first, is repeated alone.
         """
-        if first.is_surely_wrong:
-            with self._run_lock.shared():
-                again = self._try(one, spare)
-            if again.is_surely_wrong:
-                return again
-        return self._in_time(one, spare)
+        with self._run_lock.quiet() if one.case.clock else self._run_lock.shared():
+            again = self._try(one, spare)
+        return again if again.has_held or again.fails_like(first) else self._in_time(one, spare)
 
     def _confirmed(self, one: LoadedCase, first: Attempt) -> Attempt:
         """The failure after repetition on the same server. One that cannot be repeated stands."""

@@ -98,7 +98,7 @@ class RunningClock:
             patience=2.0,
             pause=0.02,
             grace=0.15,
-            brief=0.5,
+            brief=0.25,
             longest=12.0,
             probe=1.0,
             busy=30.0,

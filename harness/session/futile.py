@@ -5,7 +5,8 @@ same kind of thing, all in vain, later ones are short (``Timing.brief``). One al
 which the machine was slow. Whatever comes after all, late or in another case, makes the next wait a full one.
 
 Of a code that has never been answered it does not matter what is asked with it. Where several such codes are
-known, the server is silent on what it does not know: one full wait is enough for the next one.
+known, the server is silent on what it does not know: one full wait is enough for the next one, and none where
+there are many.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from harness.session.link import Link
 from harness.wire import Command, FrameBuffer, WireError, decode
 
 TIMES = 2
-_SILENT_CODES = 2
+_SEVERAL, _MANY = 2, 4
 """Codes that are left unanswered, by which a server is known to be silent on what it does not know."""
 HANDSHAKE = "a TLS handshake"
 REST = "the rest of a frame"
@@ -41,14 +42,20 @@ class FutileWaits:
         known.
         """
         with self._lock:
-            of_code = 0 if code is None else self._of_codes.get(code, 0)
-            silent = sum(times >= TIMES for one, times in self._of_codes.items() if one != code)
-            enough = 1 if silent >= _SILENT_CODES else TIMES
-            return self._times.get(kind, 0) >= TIMES or of_code >= enough
+            return self._times.get(kind, 0) >= TIMES or (code is not None and self._is_silent_on(code))
 
     def has_come(self, kind: str) -> bool:
         """Whether it has come in some case of the run."""
         return kind in self._met
+
+    def _is_silent_on(self, code: int) -> bool:
+        if code in self._answered:
+            return False
+        others = [times for one, times in self._of_codes.items() if one != code]
+        if len(others) >= _MANY:
+            return True
+        enough = 1 if sum(times >= TIMES for times in others) >= _SEVERAL else TIMES
+        return self._of_codes.get(code, 0) >= enough
 
     def was_in_vain(self, kind: str, code: int | None = None, times: int = 1) -> None:
         """A full wait for this has ended without it; it counts as so many ``times``."""

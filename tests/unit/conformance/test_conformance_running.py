@@ -323,6 +323,16 @@ def test_what_came_with_a_later_release_is_not_tried() -> None:
     assert on_release("", unmet, came=("5.1.4",)).verdict is Verdict.FAIL
 
 
+def test_what_builds_on_something_that_came_later_is_not_tried() -> None:
+    known = catalogue_of_releases(came=("5.1.4",))
+    target = parse("builtin:5.3")
+    one = loaded(unmet, "sanity", "wire.sanity.answers", builds_on="ns.kv.something")
+    for release, verdict in (("5.0.0", Verdict.LATER), ("5.1.4", Verdict.FAIL)):
+        setting = Setting(known, "5.3", "builtin:5.3", release=release)
+        result = Runner(setting, target.start(), target.another).run(one)
+        assert result.verdict is verdict
+
+
 def test_a_failure_that_a_later_release_mends_names_it() -> None:
     issues = {"issues": ("apache/rocketmq#1",)}
     older = on_release("5.1.1", unmet, **issues)

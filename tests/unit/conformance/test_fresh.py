@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ from harness.conformance import Reply
 from harness.conformance.case_run import Setting
 from harness.conformance.idling import Idling
 from harness.conformance.running import Runner
-from harness.conformance.spares import KEPT, STARTS, Spares
+from harness.conformance.spares import KEPT, OFTEN, STARTS, Spares
 from harness.conformance.stopping import Stopping
 from harness.report.results import CaseResult, Verdict
 from harness.session import DEFAULT_SETUP, NameServerSession, Setup, Unsupported
@@ -108,7 +109,7 @@ def test_spares_stop_when_they_are_left_and_are_not_started_without_end() -> Non
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start, Stopping(at_once=True), Idling())
+    spares = Spares(start, Stopping(at_once=True), Idling(), looks_ahead=False)
     for number in range(STARTS + 3):
         with spares.one(DEFAULT_SETUP, clean=True) as spare:
             assert spare.instance.alive()
@@ -126,7 +127,7 @@ def test_of_spares_that_are_not_in_use_those_that_were_used_last_run_on() -> Non
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start, Stopping(at_once=True), Idling())
+    spares = Spares(start, Stopping(at_once=True), Idling(), looks_ahead=False)
     first, *others = [(("key", str(number)),) for number in range(KEPT + 2)]
     for setup in (first, others[0], first, *others[1:]):
         with spares.one(setup, clean=True):
@@ -145,10 +146,54 @@ def test_a_spare_that_is_in_use_runs_on(ends: bool) -> None:
         made.append(Started())
         return made[-1]
 
-    spares = Spares(start, Stopping(at_once=True), Idling())
+    spares = Spares(start, Stopping(at_once=True), Idling(), looks_ahead=False)
     with spares.one(DEFAULT_SETUP, clean=True) as spare:
         spare.is_clean = False
         with spares.one(DEFAULT_SETUP, clean=ends):
             assert len(made) == 1 + ends
             assert made[0].runs
     assert made[0].runs is not ends
+
+
+def test_where_cases_go_on_to_fail_the_next_spare_starts_before_it_is_asked_for() -> None:
+    made: queue.Queue[Started] = queue.Queue()
+
+    def start(_: Setup) -> Any:
+        one = Started()
+        made.put(one)
+        return one
+
+    spares = Spares(start, Stopping(at_once=True), Idling(), looks_ahead=True)
+    for _ in range(OFTEN):
+        with spares.one(DEFAULT_SETUP, clean=True) as spare:
+            assert made.get(timeout=10) is spare.instance
+            spare.is_clean = False
+    ahead = made.get(timeout=10)
+    with spares.one(DEFAULT_SETUP, clean=False) as spare:
+        assert spare.instance is not ahead
+    with spares.one(DEFAULT_SETUP, clean=True) as spare:
+        assert spare.instance is ahead
+        spare.is_clean = False
+    unused = made.get(timeout=10)
+    spares.close()
+    assert made.empty()
+    assert not (ahead.runs or unused.runs)
+
+
+def test_a_spare_that_does_not_start_ahead_is_no_spare_where_it_is_asked_for() -> None:
+    made = 0
+
+    def start(_: Setup) -> Any:
+        nonlocal made
+        made += 1
+        if made > OFTEN:
+            raise Unsupported("no more")
+        return Started()
+
+    spares = Spares(start, Stopping(at_once=True), Idling(), looks_ahead=True)
+    for _ in range(OFTEN):
+        with spares.one(DEFAULT_SETUP, clean=True) as spare:
+            spare.is_clean = False
+    with pytest.raises(Unsupported, match="no more"), spares.one(DEFAULT_SETUP, clean=True):
+        pass
+    spares.close()

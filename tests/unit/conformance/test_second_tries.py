@@ -44,7 +44,7 @@ def test_second_tries_go_on_beside_each_other_on_one_fresh_server() -> None:
         used.append(spare.instance)
         return "an attempt"
 
-    spares = Spares(start, Stopping(at_once=True), Idling())
+    spares = Spares(start, Stopping(at_once=True), Idling(), looks_ahead=False)
     tries = SecondTries(spares, measure)
     first, second = tries.begin(_Case), tries.begin(_Case)  # type: ignore[arg-type]
     assert [first.result(20), second.result(20)] == ["an attempt"] * 2
@@ -58,7 +58,7 @@ def test_a_server_that_does_not_start_is_the_result() -> None:
         raise OSError("no room")
 
     tries = SecondTries(
-        Spares(start, Stopping(at_once=True), Idling()),
+        Spares(start, Stopping(at_once=True), Idling(), looks_ahead=False),
         lambda _one, _spare: pytest.fail("nothing to measure on"),
     )
     with pytest.raises(OSError, match="no room"):

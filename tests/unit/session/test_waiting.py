@@ -90,6 +90,18 @@ def test_behind_two_codes_that_are_never_answered_the_next_is_waited_for_in_full
     server.stop()
 
 
+def test_behind_four_such_codes_the_next_is_not_waited_for_in_full_and_known_ones_are() -> None:
+    futile, server = FutileWaits(), serving(leaves_unanswered(LISTED))
+    with NameServerSession(server, "4.9", seed=1, futile=futile) as ns:
+        assert isinstance(outcome_of(ns.call(ROUTED) >> Met()), Replied)
+    for code in (9991, 9992, 9993, 9994):
+        futile.was_in_vain(f"an answer to {code}", code)
+    assert waited(server, futile) < server.clock.timing.answer
+    assert not futile.is_known("an answer to what is answered with other fields", ROUTED)
+    assert not futile.is_known("the end of a connection")
+    server.stop()
+
+
 def test_one_answer_brings_the_full_wait_back() -> None:
     silent = threading.Event()
     silent.set()
