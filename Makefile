@@ -16,7 +16,7 @@ SPARK  := $(VENV)/.spark
 # A file at a time, in order: the long ones come first, so that the short ones fill up the end.
 SPREAD := --dist loadfile --no-loadscope-reorder
 
-.PHONY: check test lint selftest measures live soak compatibility bench docs site lock dist publish clean
+.PHONY: check test lint lint-types lint-code lint-words selftest measures live soak compatibility bench docs site lock dist publish clean
 .DELETE_ON_ERROR:
 # Tests start the command hundreds of times; without bytecode on disk each start compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,17 +29,20 @@ test: $(SPARK)
 	$(BIN)/python -m pytest tests -m "not live and not soak" -n auto --maxprocesses 4 $(SPREAD) --durations 25
 
 VALID := $(BIN)/check-jsonschema --builtin-schema vendor.github
-lint: $(SPARK)
+lint: lint-types lint-code lint-words
+lint-types: $(SPARK)
+	$(BIN)/mypy
+lint-code: $(SPARK)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/rmq-harness docs --check
 	$(VALID)-workflows .github/workflows/*.yml ci/github/rmq-harness.yml
 	$(VALID)-actions action.yml
 	$(VALID)-issue-forms .github/ISSUE_TEMPLATE/[0-9]*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.gitlab-ci --data-transform gitlab-ci ci/gitlab/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+lint-words: $(SPARK)
+	$(BIN)/rmq-harness docs --check
 	$(BIN)/codespell
 	$(BIN)/python ci/prose.py
 

@@ -104,11 +104,15 @@ TRUE_OF = {
 }
 
 
+OF_BROKERS = sorted(TRUE_OF.keys() - {"forgets-everything"})
+
+
 @pytest.mark.parametrize(
     ("mutant", "role", "profile"),
     [
         *itertools.product(TRUE_OF, ["nameserver"], ["4.9", "5.5"]),
-        *itertools.product(sorted(TRUE_OF.keys() - {"forgets-everything"}), ["broker"], ["5.3", "5.5"]),
+        *itertools.product(OF_BROKERS, ["broker"], ["5.5"]),
+        *(pytest.param(mutant, "broker", "5.3", marks=pytest.mark.soak) for mutant in OF_BROKERS),
     ],
 )
 def test_nothing_passes_for_the_wrong_reason(mutant: str, role: str, profile: str, tmp_path: Path) -> None:
