@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -98,13 +99,23 @@ def modules() -> list[ModuleType]:
 
 
 def cases(found: Collection[ModuleType] | None = None, *, role: Role | None = None) -> list[LoadedCase]:
-    """Every case, or those for servers of the role, by module and in the order of its lines.
+    """Every case, or those for servers of the role, by module and in the order of its lines. Without `found`:
+    those of this installation, which are looked for once.
 
     Raises:
         CatalogueError: a test function that is not declared as a case.
     """
+    return list(_installed(role) if found is None else _in(found, role))
+
+
+@functools.cache
+def _installed(role: Role | None) -> tuple[LoadedCase, ...]:
+    return tuple(_in(modules(), role))
+
+
+def _in(found: Collection[ModuleType], role: Role | None) -> list[LoadedCase]:
     loaded: list[LoadedCase] = []
-    for module in modules() if found is None else found:
+    for module in found:
         place = place_of(module.__name__)
         if place is None:
             raise CatalogueError(

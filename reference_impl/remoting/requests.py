@@ -3,6 +3,7 @@
 A handler is marked where it is defined: `@answers(RequestCode.GET_MAX_OFFSET)`.
 """
 
+import functools
 import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
@@ -15,6 +16,8 @@ from .reply import RefusedError, Reply
 
 Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
 """(command, connection, now) -> reply; None: no answer now; raises RefusedError."""
+
+_KINDS = 256  # classes with handlers that are remembered: those of a server, and of some faulty ones
 
 _log = logging.getLogger(__name__)
 
@@ -35,11 +38,20 @@ def handlers_of(server: object, profile: Profile) -> dict[int, Handler]:
     """The marked methods of an object, by request code."""
     return {
         code: getattr(server, name)
-        for kind in type(server).__mro__
-        for name, method in vars(kind).items()
-        for code, (only_v5, only_v55) in getattr(method, "answers", {}).items()
+        for name, code, only_v5, only_v55 in _marked(type(server))
         if profile.v55 or (not only_v55 and (profile.v5 or not only_v5))
     }
+
+
+@functools.lru_cache(_KINDS)
+def _marked(kind: type) -> tuple[tuple[str, int, bool, bool], ...]:
+    """The marked methods of a class: name, code, and the lines that know it."""
+    return tuple(
+        (name, code, *lines)
+        for base in kind.__mro__
+        for name, method in vars(base).items()
+        for code, lines in getattr(method, "answers", {}).items()
+    )
 
 
 def carried_out(
