@@ -1,8 +1,9 @@
 """Runs the cases that wait concurrently, so that they share one wait.
 
 Where time is real, every case that waits for a lease starts at once, each in its own thread. Where time is
-warped the waits are short and a busy machine spoils them, so only a few cases run at a time. Where time is
-virtual no case waits, and each runs in turn.
+warped the waits are short and a busy machine spoils them, so only a few cases run at a time. Those with a
+server of their own come behind them: they wait for its starts. Where time is virtual no case waits, and each
+runs in turn.
 """
 
 from __future__ import annotations
@@ -19,6 +20,13 @@ from harness.session import ClockKind
 WARPED_AT_ONCE = max(2, min(4, (os.cpu_count() or 1) + 1))
 AT_FIRST = 0.05  # real seconds until the first check that the target is still there
 PATIENCE = 3.0  # real seconds between later checks
+
+
+def runs_beside(one: LoadedCase, kind: ClockKind) -> bool:
+    """Whether the case runs beside others, out of turn."""
+    if kind == "virtual":
+        return False
+    return one.case.clock or (kind == "warped" and one.case.own_server)
 
 
 class ConcurrentCases:
@@ -40,7 +48,7 @@ class ConcurrentCases:
         self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
         self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
         # The longest waits begin first: servers with settings start a few at a time.
-        for one in sorted(cases, key=lambda one: not one.case.ends_leases):
+        for one in sorted(cases, key=lambda one: (not one.case.ends_leases, not one.case.clock)):
             self._waiting.put(one)
         self._results: dict[str, CaseResult] = {}
         self._news = threading.Condition()

@@ -22,6 +22,7 @@ class ExclusiveLock:
     """Many holders of `shared`, or one of `exclusive`; beside those of `quiet`, shared ones that wait."""
 
     def __init__(self, kind: ClockKind) -> None:
+        self.kind = kind
         self._excludes = kind == "warped"
         self._turn = threading.Lock()
         self._change = threading.Condition()

@@ -17,6 +17,7 @@ from concurrent.futures import Future
 from enum import Enum
 from typing import TypeAlias
 
+from harness.conformance.concurrent_cases import runs_beside
 from harness.conformance.exclusive_lock import ExclusiveLock
 from harness.conformance.idling import Idling
 from harness.conformance.loading import LoadedCase
@@ -78,8 +79,8 @@ class Instances:
         self._users: dict[_Need, set[str]] = {}
         for one in listed:
             self._users.setdefault(self._need(one), set()).add(one.name)
-        # Waiting cases run first and start their own servers: they must not queue behind later ones.
-        in_turn = [one for one in listed if not one.case.clock]
+        # Those that run beside the others start their own servers: they must not queue behind later ones.
+        in_turn = [one for one in listed if not runs_beside(one, run_lock.kind)]
         self._ahead = {self._need(one): one.case.setup for one in in_turn}
         self._setups = dict(self._ahead)
         self._first_users = {self._need(one): self._places[one.name] for one in reversed(in_turn)}
@@ -203,9 +204,9 @@ class Instances:
         return (one.case.setup, one.case.clock and self._waiting is Waiting.APART, one.case.apart)
 
     def _comes(self, one: LoadedCase) -> None:
-        """Notes how far the run is. Cases that let time pass have begun before their turn."""
+        """Notes how far the run is. Cases that run beside the others come before their turn."""
         with self._moves:
-            if not one.case.clock:
+            if not runs_beside(one, self._run_lock.kind):
                 self._place = max(self._place, self._places.get(one.name, 0))
                 self._moves.notify_all()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from harness.catalogue import catalogue, release_of
 from harness.conformance.case_run import Setting
-from harness.conformance.concurrent_cases import ConcurrentCases
+from harness.conformance.concurrent_cases import ConcurrentCases, runs_beside
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import FIRST, LAST, LoadedCase
 from harness.conformance.plan import Plan
@@ -53,8 +53,8 @@ class Measuring:
         )
         planned = () if shares else cases
         self._runner = Runner(setting, instance, plan.target.another, planned, plan.owners, plan.together)
-        waiting = [one for one in order if one.case.clock]
-        self._concurrent = ConcurrentCases(waiting, self._runner.run, self._runner.hopeless, kind)
+        beside = [one for one in order if runs_beside(one, kind)]
+        self._concurrent = ConcurrentCases(beside, self._runner.run, self._runner.hopeless, kind)
         self._is_sanity_tried = False
 
     def close(self) -> None:

@@ -3,10 +3,10 @@
 A handler is marked where it is defined: `@answers(RequestCode.GET_MAX_OFFSET)`.
 """
 
-import functools
 import logging
 from collections.abc import Callable, Mapping
 from typing import TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 from harness.wire import Command, ResponseCode, WireError
 
@@ -17,7 +17,11 @@ from .reply import RefusedError, Reply
 Handler: TypeAlias = Callable[[Command, int, int], Reply | None]
 """(command, connection, now) -> reply; None: no answer now; raises RefusedError."""
 
-_KINDS = 256  # classes with handlers that are remembered: those of a server, and of some faulty ones
+_Marked: TypeAlias = tuple[tuple[str, int, bool, bool], ...]
+"""The marked methods of a class: name, code, whether only 5.x knows it, whether only 5.5 does."""
+
+_known: WeakKeyDictionary[type, _Marked] = WeakKeyDictionary()
+"""Those of classes that have been looked at: a server has fifty with handlers."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,9 +47,14 @@ def handlers_of(server: object, profile: Profile) -> dict[int, Handler]:
     }
 
 
-@functools.lru_cache(_KINDS)
-def _marked(kind: type) -> tuple[tuple[str, int, bool, bool], ...]:
-    """The marked methods of a class: name, code, and the lines that know it."""
+def _marked(kind: type) -> _Marked:
+    found = _known.get(kind)
+    if found is None:
+        found = _known[kind] = _search(kind)
+    return found
+
+
+def _search(kind: type) -> _Marked:
     return tuple(
         (name, code, *lines)
         for base in kind.__mro__

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from test_conformance_running import Gone, loaded, met, run, runner
 
-from harness.conformance.concurrent_cases import ConcurrentCases
+from harness.conformance.concurrent_cases import ConcurrentCases, runs_beside
 from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult, Verdict
+from harness.session import ClockKind
 
 
 def still_there(_: LoadedCase) -> None:
@@ -77,3 +78,29 @@ def test_in_warped_time_only_a_few_run_at_once() -> None:
     for one in waiting:
         concurrent.result(one)
     assert 1 < most <= 4
+
+
+@pytest.mark.parametrize(("kind", "beside"), [("virtual", ""), ("real", "waits"), ("warped", "waits own")])
+def test_what_waits_runs_beside_others_and_in_warped_time_what_has_a_server_of_its_own(
+    kind: ClockKind, beside: str
+) -> None:
+    ways: dict[str, dict[str, bool]] = {"plain": {}, "waits": {"clock": True}, "own": {"own_server": True}}
+    found = [name for name, way in ways.items() if runs_beside(loaded(met, **way), kind)]
+    assert found == beside.split()
+
+
+def test_those_that_let_leases_end_begin_first_and_those_that_wait_for_no_time_last() -> None:
+    ways: list[dict[str, bool]] = [{"own_server": True}, {"clock": True}, {"ends_leases": True}]
+    begun: list[str] = []
+    cases = [loaded(met, f"chapter{number}", **way) for number, way in enumerate(ways)]
+
+    def run_one(one: LoadedCase) -> CaseResult:
+        begun.append(one.chapter)
+        return run(met)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.conformance.concurrent_cases.WARPED_AT_ONCE", 1)
+        concurrent = ConcurrentCases(cases, run_one, still_there, "warped")
+        for one in cases:
+            concurrent.result(one)
+    assert begun == ["chapter2", "chapter1", "chapter0"]

@@ -100,7 +100,7 @@ def instances(
 ) -> tuple[Instances, Any]:
     main: Any = Server()
     stopping = Stopping(at_once=True)
-    lock = ExclusiveLock("warped")
+    lock = ExclusiveLock("real")
     return Instances(main, servers.start, waiting, lock, stopping, Idling(), planned), main
 
 
