@@ -70,8 +70,12 @@ def check_anew(target: str, profile: str, out: Path, *more: str) -> Checked:
     unsure = [case for case, verdict in verdicts.items() if verdict in ("flaky", "blocked")]
     assert len(unsure) <= MOST_UNSURE, said
     if unsure:
-        why = ", ".join(f"{case} ({verdicts[case]})" for case in unsure)
-        warnings.warn(f"{target}: tried alone: {why}", stacklevel=1)
+        for one in read_run(out / "all").results:
+            if one.case in unsure:
+                actual = f", {one.failure.actual}" if one.failure else ""
+                warnings.warn(
+                    f"{target}: tried alone: {one.case} ({one.verdict}: {one.reason}{actual})", stacklevel=1
+                )
         slower = slowed(target)
         again, what = _check(slower, profile, out / "alone", *more, "--select", ",".join(unsure))
         verdicts |= {case: again[case] for case in unsure}
