@@ -11,10 +11,10 @@ Source: FastCodesHeader, RemotingCommand#decodeCommandCustomHeader of rocketmq-a
 rocketmq-all-5.3.3.
 """
 
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from harness.wire import Command, WireError
-from harness.wire.fastjson import Engine
+from harness.wire.fastjson import Engine, ParseError, tree
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError
@@ -75,3 +75,15 @@ def body(command: Command, decode: Decode[_T], engine: Engine) -> _T:
         return decode(command.body, engine=engine)
     except WireError as error:
         raise RefusedError(f"the body cannot be read: {error}") from error
+
+
+def listed(command: Command, name: str, engine: Engine) -> list[Any]:
+    """The list that is this member of a body; empty where it is none. Raises RefusedError for a body that is
+    no JSON.
+    """
+    try:
+        found = tree(command.body, engine)[0].to_value()
+    except ParseError as error:
+        raise RefusedError(f"the body cannot be read: {error}") from error
+    value = found.get(name) if isinstance(found, dict) else None
+    return value if isinstance(value, list) else []
