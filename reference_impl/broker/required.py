@@ -77,13 +77,16 @@ def body(command: Command, decode: Decode[_T], engine: Engine) -> _T:
         raise RefusedError(f"the body cannot be read: {error}") from error
 
 
-def listed(command: Command, name: str, engine: Engine) -> list[Any]:
-    """The list that is this member of a body; empty where it is none. Raises RefusedError for a body that is
-    no JSON.
-    """
+def members(command: Command, engine: Engine) -> dict[str, Any]:
+    """The members of a body; none where it is no object. Raises RefusedError for a body that is no JSON."""
     try:
         found = tree(command.body, engine)[0].to_value()
     except ParseError as error:
         raise RefusedError(f"the body cannot be read: {error}") from error
-    value = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def listed(command: Command, name: str, engine: Engine) -> list[Any]:
+    """The list that is this member of a body; empty where it is none. Raises RefusedError as `members`."""
+    value = members(command, engine).get(name)
     return value if isinstance(value, list) else []

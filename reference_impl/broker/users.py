@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.fastjson import ParseError, document, tree
+from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.errors import ConfigError
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import Handler, answers
 
+from . import required
 from .acl.signature import ACCESS_KEY, SIGNATURE, signature_of, signed_content
 from .part import Part
 
@@ -150,13 +151,9 @@ class Users(Part):
 
     def said(self, command: Command) -> dict[str, Any]:
         """What a request says of a user. Raises RefusedError."""
-        try:
-            found = tree(command.body, self.profile.engine)[0].to_value() if command.body else None
-        except ParseError as error:
-            raise RefusedError(f"the body cannot be read: {error}") from error
-        if not isinstance(found, dict):
+        if not command.body:
             raise RefusedError("the user is null")
-        return found
+        return required.members(command, self.profile.engine)
 
     # -- the table -------------------------------------------------------------------------------------------
 

@@ -43,6 +43,8 @@ def _check_users(config: Config) -> None:
             "broker: authenticationEnabled=true protects nothing: there are no users without "
             "authenticationMetadataProvider"
         )
+    if config.file.get("authorizationEnabled") == "true":
+        complain("broker: authorizationEnabled=true protects nothing: every user may do everything here")
 
 
 def unreadable(home: str, error: AclError) -> StartError:
