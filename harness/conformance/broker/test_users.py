@@ -44,8 +44,8 @@ def about(bk: BrokerSession, code: int, name: str, **said: str) -> Exchange:
 
 def make(bk: BrokerSession, password: str, **said: str) -> Account:
     """A new user, who is called otherwise in the body."""
-    user = Account(bk.name("U"), password)
-    body = {"username": "another", "password": password, **said}
+    user = Account(f"{bk.name('U')}-ü", password)
+    body = {"username": "ändere", "password": password, **said}
     about(bk, RequestCode.AUTH_CREATE_USER, user.access_key, **body) >> Reply(SUCCESS)
     return user
 
@@ -96,10 +96,10 @@ def test_unsigned_request_is_refused(bk: BrokerSession) -> None:
 @case(kills=["users-sign-no-body", "users-sign-fields-as-they-come"], setup=ON)
 def test_signed_request_is_served(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
-    topic, group, body = bk.topic(), bk.group(), "größer: ".encode() + b"x" * 70_000
-    bk.create_group(group) >> Reply(SUCCESS)
-    bk.send(topic, body, keys="Schlüssel") >> Reply(SUCCESS)
+    topic, group, body = bk.name("T"), bk.group(), "größer: ".encode() + b"x" * 70_000
+    bk.send(topic, body, keys="Schlüssel", ext={"zz": "1", "A": "2"}) >> Reply(SUCCESS)
     bk.send(topic, b"small") >> Reply(SUCCESS)
+    bk.create_group(group) >> Reply(SUCCESS)
     bk.pull(topic, group=group).bodies.eventually() >> Reply(SUCCESS, [body, b"small"])
 
 
@@ -121,7 +121,7 @@ def test_wrong_signature_is_refused(bk: BrokerSession) -> None:
 @case(kills=["users-are-called-as-their-body-says", "every-user-is-normal", "other-types-stay"], setup=ON)
 def test_user_is_made(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
-    great = make(bk, "Geheimnis-ß", userType="Super")
+    great = make(bk, "Geheimnis-ß" * 7000, userType="Super")
     other = make(bk, "secret-2", userType="Queen")
     plain = make(bk, "secret-3")
     show(bk, great) >> Reply(SUCCESS, shown(great, "Super"))
@@ -167,9 +167,9 @@ def test_users_are_listed(bk: BrokerSession) -> None:
 def test_user_is_changed(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     old = make(bk, "secret-1", userType="Super")
-    new = Account(old.access_key, "secret-2-é")
-    changed = about(bk, RequestCode.AUTH_UPDATE_USER, old.access_key, password=new.secret_key)
-    changed >> Reply(SUCCESS)
+    new = Account(old.access_key, "é" * 40_000)
+    said = {"username": "ändere", "password": new.secret_key}
+    about(bk, RequestCode.AUTH_UPDATE_USER, old.access_key, **said) >> Reply(SUCCESS)
     asks(bk, old.sign) >> FAILED
     asks(bk, new.sign) >> Reply(SUCCESS)
     show(bk, new) >> Reply(SUCCESS, shown(new, "Super"))
