@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from harness.catalogue import ROLES, Role
 from harness.engine.kinds import KINDS, Setting
@@ -39,16 +40,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m bench.campaign", description=str(__doc__).partition("\n")[0]
     )
-    parser.add_argument("--role", choices=ROLES, default=ROLES[0], help=f"{' or '.join(ROLES)} ({ROLES[0]})")
+    parser.add_argument("--role", choices=ROLES, help=f"{' or '.join(ROLES)} (each in turn)")
     parser.add_argument("--runs", type=int, default=800, help="in a round (800)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds (3)")
     options = parser.parse_args([] if arguments is None else arguments)
-    role: Role = options.role
     began = time.perf_counter()
     spark = session("bench", master="local[2,4]")
+    for role in ROLES if options.role is None else (options.role,):
+        _measure(spark.sparkContext, role, options, began)
+    spark.stop()
+    return 0
+
+
+def _measure(spark: Any, role: Role, options: argparse.Namespace, began: float) -> None:
     with tempfile.TemporaryDirectory() as root:
         warm = _campaign(role, f"{root}/warm", 1, 20, chunk=10)
-        warm.run(spark.sparkContext)
+        warm.run(spark)
         print(f"Spark and its workers are there after {time.perf_counter() - began:.1f} s")
         rates: dict[str, list[float]] = {"alone": [], "kept": [], "campaign": []}
         steps = 0
@@ -60,9 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _, seconds = _timed(lambda kept=kept: sum(carry_out(order).tally.steps for order in kept.orders))
             rates["kept"].append(options.runs / seconds)
             made = _campaign(role, f"{root}/made{number}", first, options.runs, chunk=options.runs // 4)
-            made.run(spark.sparkContext)
+            made.run(spark)
             rates["campaign"].append(options.runs / made.seconds)
-    spark.stop()
     load = os.getloadavg()[0]
     print(
         f"{role}: {options.runs} runs of {steps / options.runs:.0f} steps in a round, "
@@ -78,7 +84,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"  campaign / {name}: {statistics.median(ratios):.2f} "
             f"({min(ratios):.2f} to {max(ratios):.2f}{goal})"
         )
-    return 0
 
 
 def _timed(work: Callable[[], int]) -> tuple[int, float]:

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
         for one in outcomes:
             complain(f"{one.named.shown}: {one.why}")
         return INTERRUPTED if interrupted else HARNESS_FAILED
-    _write(found, options)
+    _write(found, options, interrupted)
     _answer(found, options)
     if interrupted:
         return INTERRUPTED
@@ -183,11 +183,14 @@ def _prepare(out: Path) -> None:
         ) from None
 
 
-def _write(found: Matrix, options: argparse.Namespace) -> None:
+def _write(found: Matrix, options: argparse.Namespace, interrupted: bool) -> None:
+    """Writes the pages. The Markdown elsewhere may be a published page: half a measurement leaves it."""
     file: Path | None = options.markdown
     try:
         write_pages(found, options.out, options.command_line)
-        if file is not None:
+        if file is not None and interrupted:
+            complain(f"rmq-harness matrix: --markdown {file} is not written: not all was measured")
+        elif file is not None:
             file.write_text(render_markdown(found, options.command_line), encoding="utf-8")
     except OSError as error:
         raise Usage(f"rmq-harness matrix: {error.filename}: {error.strerror}") from None

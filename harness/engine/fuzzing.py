@@ -159,6 +159,8 @@ class Fuzzing:
         self._is_ours = is_ours
         self._out = out
         self._heard = heard
+        self._is_met = False
+        """Whether the target has played anything in this run: what was never there has not died."""
         self._began = limits.now()
         if limits.seconds is not None:
             until = self._began + limits.seconds + min(budget.seconds, max(_SPARE, limits.seconds * _SHARE))
@@ -175,7 +177,9 @@ class Fuzzing:
         self._records = known
 
     def run(self) -> Ending:
-        """Until a limit, an interrupt, or the death of the target."""
+        """Until a limit, an interrupt, or the death of the target. Raises TargetError, and writes nothing, if
+        there is no target to begin with.
+        """
         ending: Ending = "done"
         try:
             for kind in self._kinds:
@@ -190,9 +194,10 @@ class Fuzzing:
         except _Died:
             ending = "died"
         except TargetError as problem:
+            if not self._is_met:
+                raise
             ending, self.death = "died", str(problem)
-        finally:
-            self._note()
+        self._note()
         return ending
 
     # --- programs -------------------------------------------------------------------------------------------
@@ -239,6 +244,7 @@ class Fuzzing:
 
     def _judge(self, kind: Kind, record: KindRecord, tried: Tried) -> None:
         """What a program has come to."""
+        self._is_met = True
         attempt = tried.attempt
         if attempt.ended == "late":
             record.late += 1

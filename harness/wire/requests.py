@@ -538,7 +538,9 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.AUTH_CREATE_USER: RequestForm(role="broker", fields=("username",), request_body="UserInfo"),
     RequestCode.AUTH_UPDATE_USER: RequestForm(role="broker", fields=("username",), request_body="UserInfo"),
     RequestCode.AUTH_DELETE_USER: RequestForm(role="broker", fields=("username",)),
-    RequestCode.AUTH_GET_USER: RequestForm(role="broker", read_only=True, fields=("username",)),
+    RequestCode.AUTH_GET_USER: RequestForm(
+        role="broker", read_only=True, fields=("username",), response_body="UserInfo"
+    ),
     RequestCode.AUTH_LIST_USER: RequestForm(role="broker", read_only=True, fields=("filter",)),
     RequestCode.AUTH_CREATE_ACL: RequestForm(role="broker", fields=("subject",), request_body="AclInfo"),
     RequestCode.AUTH_UPDATE_ACL: RequestForm(role="broker", fields=("subject",), request_body="AclInfo"),

@@ -26,7 +26,7 @@ _NO_TIMERS: Final = "timerRocksDBEnable must be configured true when broker star
 _NO_USERS: Final = "An system error occurred, please try again later."
 _NO_USER: Final = "The username is blank"
 _BLANK: Final = "username can not be blank"
-_NO_PROVIDER: Final = "The authenticationMetadataProvider is not configured."
+_NO_RIGHTS: Final = "The body of acl is null"
 
 
 class AbsentServices(Part):
@@ -109,8 +109,9 @@ class AbsentServices(Part):
     @answers(RequestCode.AUTH_CREATE_ACL, v5=True)
     @answers(RequestCode.AUTH_UPDATE_ACL, v5=True)
     def rights(self, command: Command, connection: int, now: int) -> Reply:
-        if not command.body:
-            raise RefusedError("The body of acl is null")
+        """They are looked at first."""
+        if not command.body or not required.listed(command, "policies", self.profile.engine):
+            raise RefusedError(_NO_RIGHTS)
         return self.no_users()
 
     @answers(RequestCode.AUTH_DELETE_ACL, v5=True)
@@ -122,11 +123,12 @@ class AbsentServices(Part):
         """Whose they are, 5.5 alone looks at."""
         if self.profile.v55:
             return self.no_rights(command)
-        raise RefusedError(_NO_PROVIDER)
+        raise RefusedError(self.no_provider("authentication"))
 
     @answers(RequestCode.AUTH_LIST_ACL, v5=True)
     def list_rights(self, command: Command, connection: int, now: int) -> Reply:
-        raise RefusedError(_NO_PROVIDER)
+        """Up to 5.3, what is missing has the name of another."""
+        raise RefusedError(self.no_provider("authorization" if self.profile.v55 else "authentication"))
 
     def no_rights(self, command: Command) -> Reply:
         """The refusal of a request about the rights of one user."""
@@ -134,6 +136,10 @@ class AbsentServices(Part):
         if kind.lower() != "user":
             return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
         return self.no_users()
+
+    def no_provider(self, kind: str) -> str:
+        """Why a Broker without this provider refuses."""
+        return f"The {kind}MetadataProvider is not configured."
 
     def no_users(self) -> Reply:
         """The refusal of what needs a table of users."""

@@ -100,6 +100,12 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Directory with `conf/plain_acl.yml` and `conf/acl`, where `aclEnable` is true."""
     acl_enable: bool = False
     """4.9: whether requests need an account. (5.3 knows the key and does nothing with it.)"""
+    authentication_enabled: bool = False
+    """5.3: whether requests need the signature of a user."""
+    authentication_metadata_provider: str = ""
+    """5.3: the class that keeps users; empty: there are none. (Any name does; `users` is what keeps them.)"""
+    init_authentication_user: str = ""
+    """5.3: the first user, in JSON: `username` and `password`."""
     store_path_root_dir: str = ""
     """Directory of everything that is stored. Empty: in memory only. (Apache: `<user.home>/store`.)"""
     register_name_server_period: int = 30000

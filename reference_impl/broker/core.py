@@ -87,6 +87,7 @@ from .timers import Timers
 from .topic_administration import TopicAdministration
 from .topics import Topics
 from .transactions import Transactions
+from .users import Users
 
 if TYPE_CHECKING:
     from harness.wire.bodies import TopicConfig
@@ -148,6 +149,7 @@ class Broker(RequestTable):
     settings: Settings
     cold_data: ColdData
     absent_services: AbsentServices
+    users: Users
     access: Access
     access_administration: AccessAdministration
     light_topics: LightTopics
@@ -210,6 +212,10 @@ class Broker(RequestTable):
     def execute(self, command: Command, connection: int, now: int) -> Reply | None:
         if self.access.is_on:
             refusal = self.access.refusal(command, self.peer(connection))
+            if refusal is not None:
+                return refusal
+        if self.users.is_on:
+            refusal = self.users.refusal(command)
             if refusal is not None:
                 return refusal
         return super().execute(command, connection, now)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.fastjson import ParseError, document, tree
+from harness.wire.fastjson import document
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -116,12 +116,7 @@ class LightTopics(Part):
 
     def subscriptions(self, command: Command) -> list[Any]:
         """The subscriptions of a request. Raises RefusedError."""
-        try:
-            found = tree(command.body, self.profile.engine)[0].to_value()
-        except ParseError as error:
-            raise RefusedError(f"the body cannot be read: {error}") from error
-        listed = found.get("subscriptionSet") if isinstance(found, dict) else None
-        return listed if isinstance(listed, list) else []
+        return required.listed(command, "subscriptionSet", self.profile.engine)
 
     def no_parent(self, topic: str) -> Reply:
         """The refusal of a topic that is no parent."""

@@ -11,10 +11,10 @@ Source: FastCodesHeader, RemotingCommand#decodeCommandCustomHeader of rocketmq-a
 rocketmq-all-5.3.3.
 """
 
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from harness.wire import Command, WireError
-from harness.wire.fastjson import Engine
+from harness.wire.fastjson import Engine, ParseError, tree
 from reference_impl.remoting import fields
 from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError
@@ -75,3 +75,18 @@ def body(command: Command, decode: Decode[_T], engine: Engine) -> _T:
         return decode(command.body, engine=engine)
     except WireError as error:
         raise RefusedError(f"the body cannot be read: {error}") from error
+
+
+def members(command: Command, engine: Engine) -> dict[str, Any]:
+    """The members of a body; none where it is no object. Raises RefusedError for a body that is no JSON."""
+    try:
+        found = tree(command.body, engine)[0].to_value()
+    except ParseError as error:
+        raise RefusedError(f"the body cannot be read: {error}") from error
+    return found if isinstance(found, dict) else {}
+
+
+def listed(command: Command, name: str, engine: Engine) -> list[Any]:
+    """The list that is this member of a body; empty where it is none. Raises RefusedError as `members`."""
+    value = members(command, engine).get(name)
+    return value if isinstance(value, list) else []

@@ -36,6 +36,7 @@ from reference_impl.remoting.profiles import Profile
 V4 = ("4.9",)
 V5 = ("5.3", "5.5")
 """The profiles of the 5.x line."""
+V55 = ("5.5",)
 ALL = (*V4, *V5)
 BEFORE_55 = ("4.9", "5.3")
 """The profiles of up to 5.3."""

@@ -11,7 +11,9 @@ from .problems import EXIT_CONFIGURATION, StartError, complain
 
 
 def check_access(profile: str, config: Config) -> None:
-    """Says where `aclEnable` protects nothing, or lets no one in. Raises StartError."""
+    """Says where access control protects nothing, or lets no one in. Raises StartError."""
+    if PARTS[profile].profile.v5:
+        _check_users(config)
     if not config.acl_enable:
         return
     if PARTS[profile].profile.v5:
@@ -33,6 +35,16 @@ def check_access(profile: str, config: Config) -> None:
             "accounts: [{accessKey: administrator, secretKey: change-me, admin: true}] into it, with keys of "
             "your own; it is read again without a restart"
         )
+
+
+def _check_users(config: Config) -> None:
+    if config.authentication_enabled and not config.authentication_metadata_provider:
+        complain(
+            "broker: authenticationEnabled=true protects nothing: there are no users without "
+            "authenticationMetadataProvider"
+        )
+    if config.file.get("authorizationEnabled") == "true":
+        complain("broker: authorizationEnabled=true protects nothing: every user may do everything here")
 
 
 def unreadable(home: str, error: AclError) -> StartError:

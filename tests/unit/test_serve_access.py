@@ -101,6 +101,33 @@ def test_accounts_need_a_home(
     assert "expected rocketmqHome=DIR" in capsys.readouterr().err
 
 
+def test_users_of_later_lines_sign_and_survive(tmp_path: Path) -> None:
+    first = Account("first", "secret-1")
+    settings = {
+        "authenticationEnabled": "true",
+        "authorizationEnabled": "true",
+        "initAuthenticationUser": '{"username":"first","password":"secret-1"}',
+    }
+    unprotected = config(tmp_path, None, **settings)
+    process = Process(broker(profile="5.3", config_file=unprotected))
+    assert Client(process.port).ask(RequestCode.GET_BROKER_CONFIG, {}).code == ResponseCode.SUCCESS
+    _, said = process.stop()
+    assert "authenticationEnabled=true protects nothing" in said
+    assert "authorizationEnabled=true protects nothing" in said
+
+    path = config(
+        tmp_path, None, **settings, authenticationMetadataProvider="x", storePathRootDir=str(tmp_path)
+    )
+    for code, answer in ((RequestCode.AUTH_DELETE_USER, b""), (RequestCode.AUTH_GET_USER, b"")):
+        process = Process(broker(profile="5.3", config_file=path))
+        client = Client(process.port)
+        assert client.ask(RequestCode.GET_BROKER_CONFIG, {}).code == ResponseCode.NO_PERMISSION
+        shown = ask(client, first, code, username="another")
+        assert (shown.code, shown.body) == (ResponseCode.SUCCESS, answer)
+        assert process.stop()[0] == 0
+    assert "secret-1" in (tmp_path / "config" / "users.json").read_text()
+
+
 def test_brokers_of_later_lines_say_that_they_protect_nothing(tmp_path: Path) -> None:
     process = Process(broker(profile="5.3", config_file=config(tmp_path, ACCOUNTS)))
     assert Client(process.port).ask(RequestCode.GET_BROKER_CONFIG, {}).code == ResponseCode.SUCCESS

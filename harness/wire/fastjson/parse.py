@@ -16,6 +16,7 @@ the end.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import ClassVar, Final, Literal
 
 from harness.wire.text import java_text
@@ -40,7 +41,7 @@ _NAME: Final = re.compile(r"[A-Za-z_$\x80-\xff\u0100-\U0010ffff][A-Za-z0-9_$\x80
 _WORD: Final = re.compile(r"[A-Za-z]+")
 _DOUBLE: Final = re.compile(r'[^"\\]*')
 _SINGLE: Final = re.compile(r"[^'\\]*")
-_ESCAPES: Final = {
+ESCAPES: Final = {
     **{str(digit): chr(digit) for digit in range(8)},
     "b": "\b",
     "t": "\t",
@@ -113,6 +114,8 @@ class Parser:
     """One text, read as fastjson 1 reads it."""
 
     node: type[Node] = Node
+    escapes: Mapping[str, str] = ESCAPES
+    """What may stand behind a backslash, and what it means; besides the numbers of characters."""
 
     def __init__(self, data: str | bytes, at_most: int | None) -> None:
         self.left = len(data) if at_most is None else at_most
@@ -251,8 +254,8 @@ class Parser:
 
     def escape(self, at: int, parts: list[str]) -> int:
         char = self.text[at : at + 1]
-        if char in _ESCAPES:
-            parts.append(_ESCAPES[char])
+        if char in self.escapes:
+            parts.append(self.escapes[char])
             return at + 1
         pattern = _HEX4 if char == "u" else _HEX2 if char == "x" else None
         found = None if pattern is None else pattern.match(self.text, at + 1)

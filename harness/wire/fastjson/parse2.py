@@ -6,6 +6,7 @@ What differs from fastjson 1 (`parse.py`):
   bracket, and behind the whole text.
 - Comments are allowed before and behind the text and before a name, nowhere else. A byte order mark is
   refused, and so are `NaN` and `undefined`.
+- More signs may be escaped: some in every text, some more in names.
 - Integers lose leading zeros and the sign of zero.
 - Bytes that are no UTF-8 are refused.
 
@@ -13,20 +14,24 @@ Source: `JSONReaderUTF8` of fastjson2 2.0.59, run on the same text (`RemotingCom
 reproduced, and refused here: `Set[…]`, `x'0A'`, numbers without a digit before the point or in the exponent,
 overlong UTF-8 and surrogates in UTF-8, hexadecimal escapes with other digits, two commas behind a map, and
 what is tolerated only inside of members that are not read. Not reproduced, and accepted here: a comma that is
-missing inside of members that are not read. Not reproduced, and read as ordinary text: `$ref`, the point that
+missing inside of members that are not read, and in names of members the signs that may be escaped in keys of
+maps alone. Not reproduced, and read as ordinary text: `$ref`, the point that
 a suffix `D` or `F` gives to a number that becomes text.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
-from .parse import DEPTH_LIMIT, NUMBER, Engine, Kind, Node, ParseError, Parser
+from .parse import DEPTH_LIMIT, ESCAPES, NUMBER, Engine, Kind, Node, ParseError, Parser
 
 _SKIP: Final = re.compile(r"[ \n\r\t\f\b]*+")
 _SKIP_ZERO: Final = re.compile(r"[ \n\r\t\f\b\x00]*+")
 _COMMENT: Final = re.compile(r"(?:/\*.*?\*/|//[^\n]*+(?:\n|$))[ \n\r\t\f\b]*+", re.DOTALL)
+_ESCAPES: Final = {**ESCAPES, **{sign: sign for sign in " #&(),.@[]_~"}}
+_ESCAPES_OF_NAMES: Final = {**_ESCAPES, **{sign: sign for sign in "*+-:<=>"}}
 _LITERALS: Final[dict[str, tuple[Kind, bool | None]]] = {
     "true": ("true", True),
     "false": ("false", False),
@@ -46,6 +51,7 @@ class Parser2(Parser):
     """One text, read as fastjson2 reads it."""
 
     node = Node2
+    escapes: Mapping[str, str] = _ESCAPES
 
     def document(self) -> Node:
         node = self.parse_value(self.comments(self.zeros(0)), 0)
@@ -119,6 +125,12 @@ class Parser2(Parser):
                 raise ParseError("a comment before the end of an object", at)
             at = behind
         node.end = at + 1
+        return node
+
+    def name(self, at: int) -> Node:
+        self.escapes = _ESCAPES_OF_NAMES
+        node = super().name(at)
+        self.escapes = _ESCAPES
         return node
 
     def array(self, at: int, depth: int) -> Node:

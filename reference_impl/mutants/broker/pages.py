@@ -2,10 +2,8 @@
 
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.pages import GROUPS, Pages
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import V55, mutant
 from reference_impl.remoting.reply import RefusedError
-
-V55 = ("5.5",)
 
 
 @mutant(Pages.part_of, "Tables are shown as a whole, whatever part is asked for.", V55)

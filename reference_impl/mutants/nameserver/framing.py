@@ -27,7 +27,7 @@ from reference_impl.mutants.headers import (
     rewriting_binary,
     rewriting_text,
 )
-from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.mutants.registry import V4, V5, V55, after, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 
 _BINARY = Serialization.ROCKETMQ
@@ -147,6 +147,21 @@ def capitals_escape_digits(header):
 @rewriting_text("An escaped letter that means nothing stands for itself.")
 def every_escaped_letter_is_itself(header):
     return re.sub(rb"\\([a-zA-Z89](?<![btnvfFrux]))", rb"\1", header)
+
+
+@rewriting_text("An escaped sign that means nothing stands for itself.")
+def every_escaped_sign_is_itself(header):
+    return re.sub(rb"\\([!*])", rb"\1", header)
+
+
+@refusing_text("An escaped sign in a value closes the connection.", V55)
+def escaped_signs_close(header):
+    return re.search(rb'\\[ #&(),.@\[\]_~][^"]*"[,}]', header) is not None
+
+
+@refusing_text("An escaped sign that only names may have closes the connection.", V55)
+def escaped_signs_in_names_close(header):
+    return re.search(rb'\\[*+:<=>-][^"]*":', header) is not None
 
 
 @after(Endpoint.read, "Half a character in the ext fields is read as a replacement character.")

@@ -157,7 +157,7 @@ local REQUESTS = {
   [3001] = { name = "AUTH_CREATE_USER", request_body = "UserInfo", response_body = "" },
   [3002] = { name = "AUTH_UPDATE_USER", request_body = "UserInfo", response_body = "" },
   [3003] = { name = "AUTH_DELETE_USER", request_body = "", response_body = "" },
-  [3004] = { name = "AUTH_GET_USER", request_body = "", response_body = "" },
+  [3004] = { name = "AUTH_GET_USER", request_body = "", response_body = "UserInfo" },
   [3005] = { name = "AUTH_LIST_USER", request_body = "", response_body = "" },
   [3006] = { name = "AUTH_CREATE_ACL", request_body = "AclInfo", response_body = "" },
   [3007] = { name = "AUTH_UPDATE_ACL", request_body = "AclInfo", response_body = "" },
@@ -529,11 +529,13 @@ local ANSWERS = {
     [29] = "It is another number.",
   },
   [3001] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
+    [1] = "There is no provider of users, or no body.",
+    [16] = "There is such a user, or no password is said.",
     [29] = "No user is named.",
   },
   [3002] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
+    [1] = "There is no provider of users, or no body.",
+    [16] = "There is no such user.",
     [29] = "No user is named.",
   },
   [3003] = {

@@ -143,7 +143,12 @@ def test_mistakes_say_what_to_do(
     ("sent", "sigint"), [(signal.SIGINT, "default_int_handler"), (signal.SIGTERM, "SIG_IGN")]
 )
 def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, sent: signal.Signals, sigint: str) -> None:
-    """The second target waits for real time; its record has what it had measured, and the pages show it."""
+    """The second target waits for real time; its record has what it had measured, and the pages show it.
+
+    A page elsewhere stays what it was.
+    """
+    page = tmp_path / "published.md"
+    page.write_text("of before")
     code = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
     # A shell that starts a command in the background has it ignore SIGINT.
     hearing = f"import signal; signal.signal(signal.SIGINT, signal.{sigint}); "
@@ -152,6 +157,7 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, sent: signal.Signa
         [
             *(sys.executable, "-c", hearing + code, "matrix", "builtin:5.3", f"slow={serve}"),
             *("--select", "ns.lease.idle-*,ns.lease.expired-*,kv", "--out", str(tmp_path)),
+            *("--markdown", str(page)),
         ],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
@@ -167,6 +173,8 @@ def test_an_interrupt_keeps_what_was_measured(tmp_path: Path, sent: signal.Signa
     _, err = process.communicate(timeout=90)
     assert process.returncode == 130
     assert "the pages have what was measured" in err
+    assert f"--markdown {page} is not written: not all was measured" in err
+    assert page.read_text() == "of before"
     interrupted = read_run(tmp_path / "slow")
     assert interrupted.end is not None
     assert interrupted.end.interrupted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -189,6 +190,21 @@ def test_a_server_that_does_not_start_in_the_midst_is_said_as_such(tmp_path: Pat
     assert ending == "died"
     assert fuzzing.death == str(problem)
     assert fuzzing.record.programs == 1
+
+
+def test_a_target_that_was_never_there_has_not_died(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken, socket.create_server(("127.0.0.1", 0)) as broker:
+        addresses = ["{}:{}".format(*one.getsockname()) for one in (broker, taken)]
+        status, answer = fuzz(
+            capsys,
+            *(f"tcp://{addresses[0]}", "--role", "broker", "--nameserver", addresses[1]),
+            *("--max-examples", "1", "--out", str(tmp_path)),
+        )
+    assert status == 4
+    assert f"to listen at {addresses[1]} as the Broker's NameServer" in answer["error"]
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_full_disk_loses_nothing_that_can_be_printed(tmp_path: Path) -> None:

@@ -121,8 +121,24 @@ def test_users_are_refused_without_a_provider(bk: BrokerSession) -> None:
     for code in (RequestCode.AUTH_CREATE_ACL, RequestCode.AUTH_UPDATE_ACL):
         bk.call(code, subject, RIGHTS) >> refused
     bk.call(RequestCode.AUTH_DELETE_ACL, subject) >> refused
-    for code in (RequestCode.AUTH_GET_ACL, RequestCode.AUTH_LIST_ACL):
-        bk.call(code, subject) >> Reply(ERROR, remark=Matching("is not configured|system error occurred"))
+    shown = bk.call(RequestCode.AUTH_GET_ACL, subject)
+    shown >> Reply(ERROR, remark=Matching("MetadataProvider is not configured|system error occurred"))
+    listed = bk.call(RequestCode.AUTH_LIST_ACL, subject)
+    listed >> Reply(ERROR, remark=Matching("MetadataProvider is not configured"))
+
+
+@case(kills=["missing-rights-are-missing-users"])
+def test_missing_provider_of_rights_is_named(bk: BrokerSession) -> None:
+    refused = bk.call(RequestCode.AUTH_LIST_ACL)
+    refused >> Reply(ERROR, remark=Matching("The authorizationMetadataProvider is not configured"))
+
+
+@case(kills=["rights-need-no-policies", "rights-need-no-body"])
+def test_rights_need_policies(bk: BrokerSession) -> None:
+    for code in (RequestCode.AUTH_CREATE_ACL, RequestCode.AUTH_UPDATE_ACL):
+        for body in (b"", b"null", b"{}", document({"policies": [], "subject": "User:ana"})):
+            refused = bk.call(code, {"subject": "User:ana"}, body)
+            refused >> Reply(ERROR, remark=Matching("The body of acl is null"))
 
 
 @case(kills=["users-need-no-name", "deletions-need-no-name"])

@@ -22,6 +22,7 @@ from harness.conformance.shared.raw import (
     ordinary_frame,
     put,
     serves,
+    serves_headers,
     warmed,
 )
 from harness.session import NameServerSession, Session
@@ -37,6 +38,8 @@ ESCAPED = {r"\n\t\r": "\n\t\r", r"\b\f": "\b\f", r"\"\\\/": '"\\/'}
 """Escapes of JSON with one letter or sign, and the text that they mean."""
 RARE = {r"\x41\xe9\x0A": "Aé\n", r"\v\F\'": "\v\f'", r"\0\1\2\3\4\5\6\7": "".join(map(chr, range(8)))}
 """Escapes that JSON has not, and the text that they mean to fastjson."""
+SIGNS, SIGNS_OF_NAMES = " #&(),.@[]_~", "*+-:<=>"
+"""What fastjson2 takes for itself behind a backslash: in every text, and in names besides."""
 
 
 # --- malformed frames -----------------------------------------------------------------------------------
@@ -174,6 +177,10 @@ def test_malformed_frame_changes_no_state(ns: NameServerSession) -> None:
     ns.cluster().addresses(broker.name) >> Reply(SUCCESS, {0: broker.address})
 
 
+def _escaped(signs: str) -> str:
+    return "".join(f"\\{one}" for one in signs)
+
+
 def _remarking(data: bytes, first: bytes = b"") -> bytes:
     """A request whose header has a remark of these bytes. `first`: members at its beginning."""
     header = query_header(remark='"?"').encode().replace(b"?", data)
@@ -214,9 +221,16 @@ def test_rare_escapes_are_read(ns: NameServerSession) -> None:
     keeps(ns, {rf'"a{escapes}z"': f"a{text}z" for escapes, text in RARE.items()})
 
 
-@case(kills=["capitals-escape-digits", "every-escaped-letter-is-itself"])
+@case(kills=["escaped-signs-close", "escaped-signs-in-names-close"])
+def test_escaped_signs_are_read(ns: NameServerSession) -> None:
+    keeps(ns, {f'"a{_escaped(SIGNS)}z"': f"a{SIGNS}z"})
+    name = f"a{_escaped(SIGNS + SIGNS_OF_NAMES)}z"
+    serves_headers(ns, query_header(extFields=f'{{"{name}":"x"}}'))
+
+
+@case(kills=["capitals-escape-digits", "every-escaped-letter-is-itself", "every-escaped-sign-is-itself"])
 def test_unknown_escapes_close(ns: NameServerSession) -> None:
-    for escape in (r"\X41", r"\U0041", r"\q41", r"\x4", r"\a", r"\8"):
+    for escape in (r"\X41", r"\U0041", r"\q41", r"\x4", r"\a", r"\8", r"\!", r"\*"):
         closes(
             ns,
             put(ns.name("KV"), "k", f'"a{escape}z"'),

@@ -2,12 +2,10 @@
 
 from harness.wire import RequestCode, ResponseCode
 from reference_impl.broker.light_topics import LightTopics
-from reference_impl.mutants.registry import after, mutant
+from reference_impl.mutants.registry import V55, after, mutant
 from reference_impl.remoting.reply import Reply
 
 from .answering import answered
-
-V55 = ("5.5",)
 
 
 @after(LightTopics.topics_with_queues, "No topic with queues is counted.", V55)

@@ -8,7 +8,7 @@ from reference_impl.broker.cold_data import ColdData
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.settings import Settings
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, V55, mutant
 from reference_impl.remoting.reply import Reply
 
 from .answering import answered
@@ -88,6 +88,21 @@ def users_are_made(original, self):
 @answered(RequestCode.AUTH_LIST_ACL, "Without a provider, there are no rights.", V5)
 def rights_are_shown():
     return Reply(0)
+
+
+@mutant(AbsentServices.no_provider, "A Broker without rights says that it has no users.", V55)
+def missing_rights_are_missing_users(original, self, kind):
+    return original(self, "authentication")
+
+
+@mutant(AbsentServices.rights, "Rights without a policy are judged by who may have them.", V5)
+def rights_need_no_policies(original, self, command, connection, now):
+    return original(self, command, connection, now) if command.body in (b"", b"null") else self.no_users()
+
+
+@mutant(AbsentServices.rights, "Rights that are not there are judged by who may have them.", V5)
+def rights_need_no_body(original, self, command, connection, now):
+    return original(self, command, connection, now) if command.body else self.no_users()
 
 
 @answered(RequestCode.AUTH_GET_USER, "A user without a name is not there.", V5)
