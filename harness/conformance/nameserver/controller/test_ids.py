@@ -44,7 +44,13 @@ def alone(ns: NameServerSession, number: int = 1) -> Replica:
 
 
 @case(
-    kills=["controller-answers-at-either-port", "unknown-codes-are-done-by-the-controller"], setup=CONTROLLER
+    kills=[
+        "controller-answers-at-either-port",
+        "controller-answers-nothing",
+        "controller-closes-every-connection",
+        "unknown-codes-are-done-by-the-controller",
+    ],
+    setup=CONTROLLER,
 )
 def test_has_a_port_of_its_own(ns: NameServerSession) -> None:
     ext = {"clusterName": ns.name("cluster"), "brokerName": ns.name("replicas")}

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import RequestCode, ResponseCode, WireError
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.controller import Controller, Replicas
 from reference_impl.nameserver.controller.replicas import FIRST_ID, BrokerSet, Replica
@@ -20,6 +20,16 @@ def controller_answers_at_either_port(original, self, command, connection, now):
 @mutant(Controller.unknown_request, "The controller answers codes that it does not know with SUCCESS.", V5)
 def unknown_codes_are_done_by_the_controller(original, self, command):
     return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Controller.execute, "The controller closes every connection that asks it for anything.", V5)
+def controller_closes_every_connection(original, self, command, connection, now):
+    raise WireError("a controller serves nothing")
+
+
+@mutant(Controller.execute, "The controller answers nothing.", V5)
+def controller_answers_nothing(original, self, command, connection, now):
+    return None
 
 
 @after(Controller.metadata, "The controller says that it does not lead.", V5)
