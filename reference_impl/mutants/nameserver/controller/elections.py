@@ -182,3 +182,8 @@ def role_changes_are_always_told(original, self, found, now):
     self.settings.config = msgspec.structs.replace(config, notify_broker_role_changed=True)
     original(self, found, now)
     self.settings.config = config
+
+
+@mutant(Controller.lost, "Brokers that lived at the last look can be elected until the next one.", V5)
+def expired_broker_is_elected_before_a_look(original, self, connection, now):
+    original(self, connection, self.due() - self._between_heartbeats)
