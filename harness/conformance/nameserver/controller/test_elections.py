@@ -235,10 +235,13 @@ def test_unclean_election_needs_the_setting(ns: NameServerSession) -> None:
     leads(ns, two, 2)
 
 
-@case(kills=["who-asks-is-elected"], setup=CONTROLLER)
+@case(kills=["who-asks-is-elected", "every-end-brings-an-election"], setup=CONTROLLER)
 def test_returning_broker_in_sync_is_elected(ns: NameServerSession) -> None:
     one, two = without_master(ns)
     one.beats() >> Reply(SUCCESS)
+    two.leaves()
+    ns.replicas(one.name).alive(one.name).eventually() >> Reply(SUCCESS, [1])
+    ns.replica_info(one.name).master >> Reply(SUCCESS, (None, None, Matching(".")))
     two.elects() >> Reply(SUCCESS, ext=Including({"masterBrokerId": "1", "masterAddress": one.address}))
     ns.replica_info(one.name).in_sync >> Reply(SUCCESS, [1])
 

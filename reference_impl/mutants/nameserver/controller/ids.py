@@ -7,6 +7,7 @@ from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.controller import Controller, Replicas
 from reference_impl.nameserver.controller.replicas import FIRST_ID, BrokerSet, Replica
 from reference_impl.nameserver.endpoint import Endpoint
+from reference_impl.remoting.effects import Persist
 from reference_impl.remoting.reply import Reply
 
 
@@ -197,3 +198,21 @@ def missing_fields_are_empty(original, self, command, connection, now):
         return original(self, command, connection, now)
     whole = known | {"brokerAddress": ""} | (command.ext or {})
     return original(self, msgspec.structs.replace(command, ext=whole), connection, now)
+
+
+@after(
+    Controller.register, "A registration that is refused is answered without the names of the request.", V5
+)
+def refused_registration_names_nothing(reply):
+    if reply.code != ResponseCode.SUCCESS:
+        reply.ext = None
+
+
+@mutant(Endpoint.half_closed, "What the end of a half-closed connection changes is not written.", V5)
+def half_closing_is_not_written(original, self, connection, now):
+    return [one for one in original(self, connection, now) if not isinstance(one, Persist)]
+
+
+@after(Controller.register, "A refused registration is answered without a remark.", V5)
+def refused_registration_gives_no_reason(reply):
+    reply.remark = None
