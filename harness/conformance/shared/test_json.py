@@ -242,7 +242,7 @@ def test_fraction_for_a_language_closes(ns: NameServerSession) -> None:
 
 @case(kills=[NEWER])
 def test_fraction_for_a_language_is_cut(ns: NameServerSession) -> None:
-    served = ("1.5", "1e0", '"2147483647"', '"-2147483648"')
+    served = ("1.5", "1e0", "4294967297.5", '"2147483647"', '"-2147483648"')
     serves_headers(ns, *(query_header(language=value) for value in served))
     closes = ('"2147483648"', '"-2147483649"', "2147483649.5")
     closes_headers(ns, *(query_header(language=value) for value in closes))
