@@ -144,3 +144,22 @@ def test_a_server_of_the_essential_alone_fails_once_for_each_code_that_it_lacks(
     assert {code: number for code, number in times.items() if number > 1} == {"102": 2, "101": 2}
     assert sum(one.verdict is Verdict.BLOCKED and not one.blocked_by for one in results) == 0
     assert sum(one.verdict is Verdict.PASS for one in results) > 80
+
+
+@pytest.mark.parametrize("mutant", ["controller-closes-every-connection", "controller-answers-nothing"])
+def test_a_controller_that_serves_nothing_fails_by_the_owners_of_its_codes(
+    mutant: str, tmp_path: Path
+) -> None:
+    target = f"builtin:5.5?mutant={mutant}"
+    assert main(["check", target, "--select", "ns.controller", "--out", str(tmp_path)]) == 1
+    results = [one for one in read_run(tmp_path).results if one.chapter == "controller"]
+    failed = {one.case for one in results if one.verdict is Verdict.FAIL}
+    assert failed == {
+        "controller.id-belongs-to-who-took-it",
+        "controller.next-id-goes-up",
+        "controller.settings-are-changed",
+        "controller.unknown-brokers-are-refused",
+    }
+    blocked = [one for one in results if one.verdict is Verdict.BLOCKED]
+    assert len(blocked) == len(results) - len(failed) - 1
+    assert all(one.blocked_by for one in blocked)

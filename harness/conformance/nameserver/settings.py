@@ -47,3 +47,10 @@ UNCLEAN_ELECTIONS = {**CONTROLLER, "enableElectUncleanMaster": "true"}
 """A Broker that is not in sync may become the master (5.x)."""
 ROLES_ARE_NOT_TOLD = {**CONTROLLER, "notifyBrokerRoleChanged": "false"}
 """Brokers are not told of a new master (5.x)."""
+ENDS_COME_BEFORE_LOOKS = {
+    **CONTROLLER,
+    "serverChannelMaxIdleTimeSeconds": "60",
+    "scanNotActiveBrokerInterval": "3600000",
+    "scanInactiveMasterInterval": "3600000",
+}
+"""The controller learns of lost Brokers by the ends of idle connections (5.x)."""

@@ -36,6 +36,7 @@ def addresses(*brokers: Broker, acting: Broker | None = None) -> dict[int, str]:
         "highest-slave-acts",
         "oldest-slave-acts",
         "acting-master-keeps-its-id-too",
+        "one-topic-loses-write-permission",
     ],
     setup=ACTING_MASTERS_ARE_SHOWN,
 )
@@ -44,7 +45,8 @@ def test_lowest_slave_is_shown_as_master(ns: NameServerSession) -> None:
     shown = addresses(low, high, acting=low)
     route = ns.route(ns.topic("A"))
     route.addresses >> Reply(SUCCESS, {low.name: shown})
-    route.queues >> Reply(SUCCESS, {low.name: READ_ONLY})
+    for topic in ("A", "B"):
+        ns.route(ns.topic(topic)).queues >> Reply(SUCCESS, {low.name: READ_ONLY})
 
 
 @case(kills=["acting-master-of-writable-topics"], setup=ACTING_MASTERS_ARE_SHOWN)

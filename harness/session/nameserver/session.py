@@ -195,8 +195,11 @@ class NameServerSession(NameServerRequests):
         return self._controller
 
     def connect_to_controller(self) -> Connection:
-        """A new connection to the controller. Raises ``Unsupported`` where there is none, ``Blocked`` where
-        it serves nothing in time: Apache's leads its group some time after the NameServer answers.
+        """A new connection to the controller, which leads by now: Apache's does so some time after the
+        NameServer answers. One that closes what asks it, or never answers, is asked all the same: the owners
+        of its codes fail by that.
+
+        Raises ``Unsupported`` where there is none, ``Blocked`` where it does not lead in time.
         """
         self.checked("connecting")
         if not self._is_led:
@@ -211,18 +214,22 @@ class NameServerSession(NameServerRequests):
 
     def _await_leader(self) -> None:
         end = self.clock.waiting() + (0.0 if self.futile.is_known(LEADING) else _LEADS_WITHIN)
-        while (problem := self._no_leader()) is not None:
+        while (seen := self._instead_of_a_leader()) is not None:
             if self.clock.waiting() >= end:
                 if self.clock.warp:
                     self.futile.was_in_vain(LEADING, times=TIMES)  # so long is no slow moment
-                if isinstance(problem, TargetDied) and self._has_no_controller():
+                if isinstance(seen, TargetDied) and self._has_no_controller():
                     raise Unsupported(_NO_CONTROLLER, of_setup=True)
-                raise Blocked(str(problem), needs=_LED)
+                if isinstance(seen, TargetDied):
+                    raise Blocked(str(seen), needs=_LED)
+                if isinstance(seen, Replied):  # an election may be late; it cannot close what asks
+                    raise Blocked(f"{request_words(_LED)} got: {seen}", needs=_LED)
+                return
             self.pause(self.clock.timing.pause)
         self.futile.was_met(LEADING)
 
-    def _no_leader(self) -> Blocked | None:
-        """Why the controller serves nothing yet; None: it does."""
+    def _instead_of_a_leader(self) -> TargetDied | Outcome | None:
+        """What the controller does as long as it serves nothing; None: it serves."""
         try:
             connection = self._at_the_controller()
         except TargetDied as problem:
@@ -230,9 +237,8 @@ class NameServerSession(NameServerRequests):
         ext = {"clusterName": self.name("leader"), "brokerName": self.name("leader")}
         outcome = self.ask_own(_LED, ext, b"", connection)
         connection.close()
-        code = outcome.command.code if isinstance(outcome, Replied) else None
-        leads_not = code in (None, ResponseCode.CONTROLLER_NOT_LEADER)
-        return Blocked(f"{request_words(_LED)} got: {outcome}") if leads_not else None
+        leads = isinstance(outcome, Replied) and outcome.command.code != ResponseCode.CONTROLLER_NOT_LEADER
+        return None if leads else outcome
 
     def _has_no_controller(self) -> bool:
         """Of a server whose controller takes no connection: whether it serves otherwise, and has not served

@@ -140,3 +140,11 @@ def acting_slave_swaps_queue_numbers(queue, broker, registration):
     if registration.id == MASTER or not broker.acting_master:
         return queue
     return Queue(queue.write, queue.read, queue.perm, queue.flag)
+
+
+@mutant(RouteTable53.reduced, "Of several topics of a lost master only the first is served read-only.", V5)
+def one_topic_loses_write_permission(original, self, broker):
+    _, *others = list(self.queues_of(broker.name))
+    original(self, broker)
+    for topic, queue in others:
+        self.put_queue(topic, broker.name, queue)

@@ -360,6 +360,15 @@ def idle_limit_is_that_of_the_start(original, self):
     return limit
 
 
+@mutant(Endpoint._idle, "Connections with an older idle limit stay for as long as those with the latest one.")
+def latest_idle_limit_alone_is_watched(original, self):
+    limits = self._awake
+    self._awake = dict(list(limits.items())[-1:])
+    found = original(self)
+    self._awake = limits
+    return found
+
+
 @mutant(Endpoint.idle_limit, "An idle limit of 0 or less is the default.")
 def no_idle_limit_is_that_by_default(original, self):
     return original(self) or 120_000

@@ -232,6 +232,16 @@ def binary_invalid_utf8_dropped(command, frame):
             command.ext[name] = value and value.replace("\ufffd", "")
 
 
+@after(Endpoint.read, "The second byte of a value counts as its length, if a binary header ends there.")
+def binary_values_say_where_they_end(command, frame):
+    if frame[4] != _BINARY or not command.ext:
+        return
+    (name, value), *behind = command.ext.items()
+    left = len(value or "") + sum(6 + len(one) + len(text or "") for one, text in behind)
+    if (value or "")[1:2] == chr(left):
+        command.ext = {name: value}
+
+
 # --- what JSON headers may look like --------------------------------------------------------------------
 
 

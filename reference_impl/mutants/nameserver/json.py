@@ -2,7 +2,7 @@
 
 import msgspec
 
-from reference_impl.mutants.headers import header_of, refusing, rewriting, rewriting_text
+from reference_impl.mutants.headers import NUMBERS, header_of, refusing, rewriting, rewriting_text
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.nameserver.endpoint import Endpoint
 from reference_impl.remoting.profiles import Profile
@@ -44,3 +44,15 @@ def fractions_out_of_range_are_bounded(members):
 def null_opaque_is_counted(command, frame):
     if b'"opaque":null' in (header_of(frame) or b""):
         command.opaque = 467
+
+
+@rewriting("A quoted number with commas is read as 0.", ["5.5"])
+def numbers_with_commas_are_zero(members):
+    for name in NUMBERS:
+        if "," in str(members.get(name, "")):
+            members[name] = 0
+
+
+@refusing("A JSON header that names a class closes the connection.", ["4.9", "5.3"])
+def types_close(members):
+    return "@type" in members

@@ -172,6 +172,13 @@ def header_length_of_16_bits(original, self, frame):
     return original(self, frame[:5] + b"\0" + frame[6:])
 
 
+@mutant(RemotingEndpoint.read, "The length of a header is read with a sign.")
+def header_length_of_23_bits(original, self, frame):
+    if frame[5] & 0x80:
+        raise WireError("a header of negative length")
+    return original(self, frame)
+
+
 @after(RemotingEndpoint.read, "A body that is not JSON closes the connection, whatever the request.")
 def every_body_parsed(command):
     if command.body:

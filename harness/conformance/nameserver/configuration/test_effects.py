@@ -104,13 +104,18 @@ def test_absent_topics_go_from_then_on(ns: NameServerSession) -> None:
     ns.update_config("deleteTopicWithBrokerRegistration=false") >> Reply(SUCCESS)
 
 
-@case(kills=["idle-limit-is-that-of-the-start"], clock=True, own_server=True)
+@case(
+    kills=["idle-limit-is-that-of-the-start", "latest-idle-limit-alone-is-watched"],
+    clock=True,
+    own_server=True,
+)
 def test_idle_limit_is_that_of_acceptance(ns: NameServerSession) -> None:
     before = warmed(ns)
     ns.update_config("serverChannelMaxIdleTimeSeconds=30") >> Reply(SUCCESS)
     during = warmed(ns)
-    ns.update_config("serverChannelMaxIdleTimeSeconds=120") >> Reply(SUCCESS)
+    ns.update_config("serverChannelMaxIdleTimeSeconds=150") >> Reply(SUCCESS)
     after = warmed(ns)
+    ns.update_config("serverChannelMaxIdleTimeSeconds=120") >> Reply(SUCCESS)
     ns.advance(60, idle=[before, during, after])
     during.call(QUERY) >> Closed()
     before.call(QUERY) >> Reply(SUCCESS)

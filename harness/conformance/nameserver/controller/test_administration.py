@@ -32,11 +32,16 @@ def test_broker_is_forgotten(ns: NameServerSession) -> None:
     ns.next_broker_id(one.name, one.cluster) >> Reply(SUCCESS, ext=Including({"nextBrokerId": "4"}))
 
 
-@case(kills=["living-brokers-are-forgotten", "led-names-are-forgotten"], setup=CONTROLLER)
+@case(
+    kills=["living-brokers-are-forgotten", "led-names-are-forgotten", "one-of-the-named-must-be-dead"],
+    setup=CONTROLLER,
+)
 def test_living_broker_is_not_forgotten(ns: NameServerSession) -> None:
-    one, two = replicas(ns, 2, living=1)
+    one, two, three = replicas(ns, 3, living=1)
     in_sync(ns, one)
-    ns.clean_broker_data(one.name, one.cluster, "2;1") >> Reply(NOT_CLEANED)
+    three.beats() >> Reply(SUCCESS)
+    for named in ("2;1", "2;3"):
+        ns.clean_broker_data(one.name, one.cluster, named) >> Reply(NOT_CLEANED)
     ns.clean_broker_data(one.name, one.cluster) >> Reply(NOT_CLEANED)
     two.registers() >> Reply(SUCCESS)
     ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(one, 1))

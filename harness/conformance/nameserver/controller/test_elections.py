@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import Closed, Containing, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.nameserver.controller.replicas import Replica, in_sync, led_by, replicas
-from harness.conformance.nameserver.settings import CONTROLLER, ROLES_ARE_NOT_TOLD, UNCLEAN_ELECTIONS
+from harness.conformance.nameserver.settings import (
+    CONTROLLER,
+    ENDS_COME_BEFORE_LOOKS,
+    ROLES_ARE_NOT_TOLD,
+    UNCLEAN_ELECTIONS,
+)
 from harness.session import NameServerSession
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
@@ -118,6 +123,21 @@ def test_expired_master_is_replaced(ns: NameServerSession) -> None:
     leads(ns, two, 2)
 
 
+@case(kills=["expired-broker-is-elected-before-a-look"], setup=ENDS_COME_BEFORE_LOOKS, clock=True)
+def test_expired_broker_is_not_elected(ns: NameServerSession) -> None:
+    one, two, three = replicas(ns, 3, living=0)
+    two.beats(SHORT, epoch=7) >> Reply(SUCCESS)
+    three.beats(LONG, epoch=5) >> Reply(SUCCESS)
+    last = one.beats(LONG) >> Reply(SUCCESS)
+    in_sync(ns, one, two, three)
+    ns.advance(30, idle=[one.connection])
+    for other in (two, three):
+        ns.replica_info(one.name, on=other.connection).master >> Reply(SUCCESS, led_by(one, 1))
+    ns.advance_past(60, last, idle=(one.connection, two.connection, three.connection))
+    one.connection.closes() >> Closed()
+    leads(ns, three, 2)
+
+
 @case(kills=["unheard-master-stays", "one-unheard-master-is-replaced"], setup=UNCLEAN_ELECTIONS, clock=True)
 def test_unheard_master_is_replaced(ns: NameServerSession) -> None:
     names = [listening(ns, 2), listening(ns, 2)]
@@ -215,10 +235,13 @@ def test_unclean_election_needs_the_setting(ns: NameServerSession) -> None:
     leads(ns, two, 2)
 
 
-@case(kills=["who-asks-is-elected"], setup=CONTROLLER)
+@case(kills=["who-asks-is-elected", "every-end-brings-an-election"], setup=CONTROLLER)
 def test_returning_broker_in_sync_is_elected(ns: NameServerSession) -> None:
     one, two = without_master(ns)
     one.beats() >> Reply(SUCCESS)
+    two.leaves()
+    ns.replicas(one.name).alive(one.name).eventually() >> Reply(SUCCESS, [1])
+    ns.replica_info(one.name).master >> Reply(SUCCESS, (None, None, Matching(".")))
     two.elects() >> Reply(SUCCESS, ext=Including({"masterBrokerId": "1", "masterAddress": one.address}))
     ns.replica_info(one.name).in_sync >> Reply(SUCCESS, [1])
 

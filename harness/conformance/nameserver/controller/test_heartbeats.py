@@ -77,10 +77,17 @@ def test_end_of_connection_ends_life(ns: NameServerSession) -> None:
     alive(ns, one, of=one)
 
 
-@case(kills=["expired-broker-keeps-its-connection"], setup=CONTROLLER, clock=True)
+@case(
+    kills=["expired-broker-keeps-its-connection", "expired-broker-without-id-keeps-its-connection"],
+    setup=CONTROLLER,
+    clock=True,
+)
 def test_connection_of_an_expired_broker_is_closed(ns: NameServerSession) -> None:
     one, two = replicas(ns, 2, living=1)
-    two.beats(LASTS) >> Reply(SUCCESS)
+    without_id = Replica(ns, ns.name("replicas"), one.cluster, 1)
+    for leaving in (without_id, two):
+        leaving.beats(LASTS) >> Reply(SUCCESS)
     ns.advance(2 * LASTS)
-    two.connection.closes() >> Closed()
+    for left in (without_id, two):
+        left.connection.closes() >> Closed()
     alive(ns, one, of=one)

@@ -44,7 +44,13 @@ def alone(ns: NameServerSession, number: int = 1) -> Replica:
 
 
 @case(
-    kills=["controller-answers-at-either-port", "unknown-codes-are-done-by-the-controller"], setup=CONTROLLER
+    kills=[
+        "controller-answers-at-either-port",
+        "controller-answers-nothing",
+        "controller-closes-every-connection",
+        "unknown-codes-are-done-by-the-controller",
+    ],
+    setup=CONTROLLER,
 )
 def test_has_a_port_of_its_own(ns: NameServerSession) -> None:
     ext = {"clusterName": ns.name("cluster"), "brokerName": ns.name("replicas")}
@@ -143,6 +149,7 @@ def test_state_survives_a_restart(ns: NameServerSession) -> None:
         "election-is-not-written",
         "loss-of-a-master-is-not-written",
         "forgetting-is-not-written",
+        "half-closing-is-not-written",
     ],
     setup=CONTROLLER,
     own_server=True,
@@ -167,6 +174,12 @@ def test_state_survives_a_kill(ns: NameServerSession) -> None:
     ns.clean_broker_data(one.name, one.cluster) >> Reply(SUCCESS)
     ns.restart("kill")
     ns.replica_info(one.name) >> Reply(UNKNOWN)
+    (three,) = replicas(ns, 1)
+    in_sync(ns, three)
+    three.connection.half_close()
+    ns.replica_info(three.name).master.eventually() >> Reply(SUCCESS, (None, None, Matching("[2-9]")))
+    ns.restart("kill")
+    ns.replica_info(three.name).master >> Reply(SUCCESS, (None, None, Matching("[2-9]")))
 
 
 @case(kills=["registration-tells-no-master", "registration-tells-no-set"], setup=CONTROLLER)
@@ -205,18 +218,28 @@ def test_dead_master_is_not_told(ns: NameServerSession) -> None:
     ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(one, 1))
 
 
-@case(kills=["unknown-names-are-made", "unknown-ids-are-registered"], setup=CONTROLLER)
+@case(
+    kills=[
+        "unknown-names-are-made",
+        "unknown-ids-are-registered",
+        "refused-registration-names-nothing",
+        "refused-registration-gives-no-reason",
+    ],
+    setup=CONTROLLER,
+)
 def test_unknown_brokers_are_refused(ns: NameServerSession) -> None:
     one = alone(ns)
+    ext = {"clusterName": one.cluster, "brokerName": one.name}
+    not_registered = Reply(NOT_REGISTERED, ext=ext, remark=Matching(one.name))
     one.elects() >> Reply(NOT_REGISTERED)
-    one.registers() >> Reply(NOT_REGISTERED)
+    one.registers() >> not_registered
     ns.replica_info(one.name) >> Reply(UNKNOWN)
     altered = ns.alter_in_sync(one.name, [1], master=1, master_epoch=1, epoch=1)
     altered >> Reply(ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED)
     cleaned = ns.clean_broker_data(one.name, one.cluster)
     cleaned >> Reply(ResponseCode.CONTROLLER_INVALID_CLEAN_BROKER_METADATA)
     one.applies() >> Reply(SUCCESS)
-    Replica(ns, one.name, one.cluster, 2).registers() >> Reply(NOT_REGISTERED)
+    Replica(ns, one.name, one.cluster, 2).registers() >> not_registered
 
 
 @case(kills=["missing-fields-are-empty"], setup=CONTROLLER)

@@ -181,13 +181,16 @@ def _with_empty_filters(broker: Broker) -> bytes:
     return broker.body().encode().replace(b'"filterServerList":[]', b'"filterServerList":""')
 
 
-@case(kills=["empty-text-for-filters-clears"])
+@case(kills=["empty-text-for-filters-clears", "null-for-filters-in-loose-bodies-is-one"])
 def test_empty_text_for_filters_keeps_them(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register(filters=FILTERS) >> Reply(SUCCESS)
     broker.register(body=_with_empty_filters(broker)) >> Reply(SUCCESS)
     _has_filters(ns, broker, {broker.address: FILTERS})
     broker.query_version().changed >> Reply(SUCCESS, False)
+    loose = broker.body().encode().replace(b'"filterServerList":[]', b"'filterServerList':null")
+    broker.register(body=loose) >> Reply(SUCCESS)
+    _has_filters(ns, broker, {broker.address: FILTERS})
     compressed(broker, layout_of_49(broker, filters=b'""')) >> Reply(SUCCESS)
     _has_filters(ns, broker, {})
 

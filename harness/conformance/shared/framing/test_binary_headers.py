@@ -30,13 +30,19 @@ BEYOND = 200
 """A length that is longer than the whole header."""
 
 
-@case(kills=["binary-refused", "binary-ext-ignored"])
+@case(kills=["binary-refused", "binary-ext-ignored", "binary-values-say-where-they-end"])
 def test_binary_request_is_served(ns: NameServerSession) -> None:
     namespace = ns.name("KV")
     ext = {"namespace": namespace, "key": "k", "value": BEYOND_ASCII}
     ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
     ns.get_kv(namespace, "k").value >> Reply(SUCCESS, BEYOND_ASCII)
     ns.get_kv(namespace, "k", serialization=Serialization.ROCKETMQ).value >> Reply(SUCCESS, BEYOND_ASCII)
+    # As a number ~ is 126, and so many bytes there are from where the key begins to the end of the header.
+    key, behind = "~" * 20, entry("namespace", namespace) + entry("value", "")
+    value = "v" * (ord("~") - len(key) - len(behind))
+    ext = {"key": key, "namespace": namespace, "value": value}
+    ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
+    ns.get_kv(namespace, key).value >> Reply(SUCCESS, value)
 
 
 @case(kills=["historical-3588-binary-answered-in-json"])

@@ -9,6 +9,8 @@ from harness.conformance.shared.frames import (
     OPAQUE,
     VERSION,
     bare_names,
+    binary_frame,
+    binary_header,
     json_frame,
     query_header,
 )
@@ -17,6 +19,7 @@ from harness.conformance.shared.raw import (
     answered,
     closes_headers,
     keeps,
+    serves,
     serves_headers,
     serves_single_quotes,
 )
@@ -54,6 +57,13 @@ def test_missing_opaque_is_served(peer: Session) -> None:
 @case(kills=["unknown-members-refused"])
 def test_unknown_members_are_ignored(peer: Session) -> None:
     serves_headers(peer, query_header(peer.query, extra="1", more='{"a":[1,2,{"b":null}]}', most='["x"]'))
+
+
+@case(kills=["header-length-of-23-bits"])
+def test_header_length_has_24_bits(peer: Session) -> None:
+    long = query_header(peer.query, more=f'"{"x" * (1 << 23)}"')
+    serves_headers(peer, long, long.replace('"', "'"))
+    serves(peer, binary_frame(binary_header(peer.query, remark=b"x" * (1 << 23))))
 
 
 @case(kills=["header-names-its-serialization"])

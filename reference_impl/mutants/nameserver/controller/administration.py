@@ -74,3 +74,8 @@ def settings_hold_from_the_start(original, self):
 @mutant(Controller.refuses_settings, "Protected settings of the controller are changed.", V5)
 def protected_settings_are_changed(original, self, pairs):
     return False
+
+
+@mutant(Controller.refusal_to_clean, "Of the ids to forget only the smallest is asked whether it lives.", V5)
+def one_of_the_named_must_be_dead(original, self, found, cluster, numbers, now):
+    return original(self, found, cluster, {min(numbers)} if numbers else numbers, now)

@@ -182,3 +182,16 @@ def role_changes_are_always_told(original, self, found, now):
     self.settings.config = msgspec.structs.replace(config, notify_broker_role_changed=True)
     original(self, found, now)
     self.settings.config = config
+
+
+@mutant(Controller.lost, "Brokers that lived at the last look can be elected until the next one.", V5)
+def expired_broker_is_elected_before_a_look(original, self, connection, now):
+    original(self, connection, self.due() - self._between_heartbeats)
+
+
+@mutant(Controller.gone, "Whichever Broker is gone, another is elected.", V5)
+def every_end_brings_an_election(original, self, brokers, now):
+    for _, name, _ in brokers:
+        found = self.replicas.get(name)
+        if found is not None:
+            self.replace_master(found, now)

@@ -67,3 +67,17 @@ def end_of_connection_ends_all(original, self, connection):
 @after(Controller.look_at_heartbeats, "The connection of a Broker stays when its heartbeat has run out.", V5)
 def expired_broker_keeps_its_connection(connections):
     return []
+
+
+@mutant(
+    Controller.look_at_heartbeats,
+    "The connection of a Broker without an id stays when its heartbeat has run out.",
+    V5,
+)
+def expired_broker_without_id_keeps_its_connection(original, self, now):
+    kept = {
+        live.connection
+        for (_, name, _), live in self.heartbeats.known.items()
+        if self.replicas.get(name) is None
+    }
+    return [one for one in original(self, now) if one not in kept]

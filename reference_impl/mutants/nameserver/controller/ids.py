@@ -2,11 +2,12 @@
 
 import msgspec
 
-from harness.wire import RequestCode, ResponseCode
+from harness.wire import RequestCode, ResponseCode, WireError
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.controller import Controller, Replicas
 from reference_impl.nameserver.controller.replicas import FIRST_ID, BrokerSet, Replica
 from reference_impl.nameserver.endpoint import Endpoint
+from reference_impl.remoting.effects import Persist
 from reference_impl.remoting.reply import Reply
 
 
@@ -20,6 +21,16 @@ def controller_answers_at_either_port(original, self, command, connection, now):
 @mutant(Controller.unknown_request, "The controller answers codes that it does not know with SUCCESS.", V5)
 def unknown_codes_are_done_by_the_controller(original, self, command):
     return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(Controller.execute, "The controller closes every connection that asks it for anything.", V5)
+def controller_closes_every_connection(original, self, command, connection, now):
+    raise WireError("a controller serves nothing")
+
+
+@mutant(Controller.execute, "The controller answers nothing.", V5)
+def controller_answers_nothing(original, self, command, connection, now):
+    return None
 
 
 @after(Controller.metadata, "The controller says that it does not lead.", V5)
@@ -187,3 +198,21 @@ def missing_fields_are_empty(original, self, command, connection, now):
         return original(self, command, connection, now)
     whole = known | {"brokerAddress": ""} | (command.ext or {})
     return original(self, msgspec.structs.replace(command, ext=whole), connection, now)
+
+
+@after(
+    Controller.register, "A registration that is refused is answered without the names of the request.", V5
+)
+def refused_registration_names_nothing(reply):
+    if reply.code != ResponseCode.SUCCESS:
+        reply.ext = None
+
+
+@mutant(Endpoint.half_closed, "What the end of a half-closed connection changes is not written.", V5)
+def half_closing_is_not_written(original, self, connection, now):
+    return [one for one in original(self, connection, now) if not isinstance(one, Persist)]
+
+
+@after(Controller.register, "A refused registration is answered without a remark.", V5)
+def refused_registration_gives_no_reason(reply):
+    reply.remark = None

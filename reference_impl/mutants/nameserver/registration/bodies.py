@@ -105,6 +105,13 @@ def loose_bodies_lose_filters(body, self, command):
     return body
 
 
+@after(NameServer.register_body, "In loose JSON, null for the filter servers is one.", ["4.9", "5.3"])
+def null_for_filters_in_loose_bodies_is_one(body, self, command):
+    if _is_loose(command) and b"'filterServerList':null" in command.body:
+        body.filter_servers = [None]
+    return body
+
+
 @after(NameServer.register_body, "Null among the filter servers of a broker is left out.")
 def null_filter_servers_are_left_out(body, self, command):
     if body.filter_servers:
