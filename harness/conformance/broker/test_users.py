@@ -13,6 +13,7 @@ from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.fastjson import document
 
 SUCCESS, NO_PERMISSION = ResponseCode.SUCCESS, ResponseCode.NO_PERMISSION
+NAMELESS = Reply(ResponseCode.INVALID_PARAMETER, remark="The username is blank")
 NO_NAME = Reply(NO_PERMISSION, remark="username cannot be null.")
 NONE = Reply(SUCCESS, None)
 FAILED = Reply(NO_PERMISSION, remark="check signature failed.")
@@ -173,6 +174,16 @@ def test_user_is_changed(bk: BrokerSession) -> None:
     asks(bk, old.sign) >> FAILED
     asks(bk, new.sign) >> Reply(SUCCESS)
     show(bk, new) >> Reply(SUCCESS, shown(new, "Super"))
+
+
+@case(kills=["nameless-users-are-made", "nameless-users-are-removed"], setup=WITH_RIGHTS)
+def test_user_needs_a_name(bk: BrokerSession) -> None:
+    bk.sign_as(ROOT)
+    said = document({"username": bk.name("U"), "password": "secret"})
+    bk.call(RequestCode.AUTH_CREATE_USER, None, said) >> NAMELESS
+    bk.call(RequestCode.AUTH_UPDATE_USER, None, said) >> NAMELESS
+    bk.call(RequestCode.AUTH_GET_USER, None) >> NAMELESS
+    bk.call(RequestCode.AUTH_DELETE_USER, None) >> Reply(NO_PERMISSION, remark="username can not be blank")
 
 
 @case(kills=["disabled-users-sign"], setup=ON)

@@ -73,6 +73,18 @@ def users_need_no_password(original, self, command, connection, now):
     return reply
 
 
+@mutant(Users.create, "A user without a name is made.", V5)
+def nameless_users_are_made(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(ResponseCode.SUCCESS) if reply.remark == users.BLANK else reply
+
+
+@mutant(Users.delete, "The removal of a user without a name succeeds.", V5)
+def nameless_users_are_removed(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return reply if (command.ext or {}).get("username") else Reply(ResponseCode.SUCCESS)
+
+
 @mutant(Users.matching, "A filter is the beginning of a name.", V5)
 def filters_of_users_are_beginnings(original, self, part):
     return [one for one in original(self, part) if one.username.startswith(part)]
