@@ -37,7 +37,16 @@ class Waiting(Enum):
 
 
 _Shared: TypeAlias = tuple[Setup, bool, bool]  # what it is started with; for cases that wait; that are apart
-_Need: TypeAlias = _Shared | str  # or the name of the one case that it is for
+Need: TypeAlias = _Shared | str  # or the name of the one case that it is for
+
+MAIN: Need = (DEFAULT_SETUP, False, False)  # the one that the run began with
+
+
+def need_of(one: LoadedCase, waiting: Waiting = Waiting.AMONG_OTHERS) -> Need:
+    """The server that a case runs on: cases with the same need share one."""
+    if one.case.own_server or (one.case.ends_leases and waiting is Waiting.APART):
+        return one.name
+    return (one.case.setup, one.case.clock and waiting is Waiting.APART, one.case.apart)
 
 
 class Instances:
@@ -76,7 +85,7 @@ class Instances:
         self._moves = threading.Condition(self._lock)
         """Of `_place`: that of the latest case that has come."""
         listed = [one for one in ordered if not self.is_main(one)]
-        self._users: dict[_Need, set[str]] = {}
+        self._users: dict[Need, set[str]] = {}
         for one in listed:
             self._users.setdefault(self._need(one), set()).add(one.name)
         # Those that run beside the others start their own servers: they must not queue behind later ones.
@@ -84,16 +93,16 @@ class Instances:
         self._ahead = {self._need(one): one.case.setup for one in in_turn}
         self._setups = dict(self._ahead)
         self._first_users = {self._need(one): self._places[one.name] for one in reversed(in_turn)}
-        self._started: dict[_Need, Future[Instance]] = {}
-        self._unclaimed: set[_Need] = set()
+        self._started: dict[Need, Future[Instance]] = {}
+        self._unclaimed: set[Need] = set()
 
     def is_main(self, one: LoadedCase) -> bool:
         """Whether the case runs on the server that the run began with."""
-        return not self.is_its_own(one) and self._need(one) == (DEFAULT_SETUP, False, False)
+        return self._need(one) == MAIN
 
     def is_its_own(self, one: LoadedCase) -> bool:
         """Whether the case shares its server with no other."""
-        return one.case.own_server or (one.case.ends_leases and self._waiting is Waiting.APART)
+        return self._need(one) == one.name
 
     def look_ahead(self) -> None:
         """Starts the planned servers in the background. One call is enough."""
@@ -193,15 +202,13 @@ class Instances:
         if found.exception() is None:
             self._stopping.stop(found.result())
 
-    def _forget(self, need: _Need, found: Future[Instance]) -> None:
+    def _forget(self, need: Need, found: Future[Instance]) -> None:
         with self._lock:
             if self._started.get(need) is found:
                 del self._started[need]
 
-    def _need(self, one: LoadedCase) -> _Need:
-        if self.is_its_own(one):
-            return one.name
-        return (one.case.setup, one.case.clock and self._waiting is Waiting.APART, one.case.apart)
+    def _need(self, one: LoadedCase) -> Need:
+        return need_of(one, self._waiting)
 
     def _comes(self, one: LoadedCase) -> None:
         """Notes how far the run is. Cases that run beside the others come before their turn."""

@@ -85,7 +85,7 @@ def _measured(options: argparse.Namespace, people: TextIO) -> list[Lines]:
     """Which lines each run of the catalogue has run."""
     works = [work for role in ROLES for work in all_cases(role, options.profile)]
     with worker_processes(options.workers, begin) as pool:
-        return lines_run(pool, works, options.out, people)
+        return [ran.lines for ran in lines_run(pool, works, options.out, people)]
 
 
 def _answer(files: Sequence[FileCoverage], explained: Mapping[str, str], seconds: float) -> dict[str, Any]:

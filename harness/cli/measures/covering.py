@@ -1,4 +1,7 @@
-"""Which cases run which lines, measured once for as long as no code and no part of the catalogue changes."""
+"""Which cases run which lines, measured once for as long as no code and no part of the catalogue changes.
+
+So is how long they take, as a measure of what a fault may take.
+"""
 
 from __future__ import annotations
 
@@ -17,23 +20,23 @@ from rich.progress import BarColumn
 from harness.catalogue.files import specs_directory
 from harness.cli.bar import Line
 from harness.cli.measures.scope import ROOT
-from harness.cli.measures.trying import Lines, Work, covered
+from harness.cli.measures.trying import Ran, Work, covered
 
 _KEPT = "covered"
 """The directory below `--out`."""
 
 
-def lines_run(pool: Executor, works: Sequence[Work], out: Path, people: TextIO) -> list[Lines]:
+def lines_run(pool: Executor, works: Sequence[Work], out: Path, people: TextIO) -> list[Ran]:
     """For each work, which of its cases run which lines; says how far it is."""
     places = [_place(out, work) for work in works]
-    found: list[Lines | None] = [_read(place) for place in places]
+    found: list[Ran | None] = [_read(place) for place in places]
     with Line(Console(file=people, highlight=False), BarColumn()) as line:
         running = {pool.submit(covered, works[n]): n for n, one in enumerate(found) if one is None}
         for done, future in enumerate(as_completed(running), len(works) - len(running) + 1):
             number = running[future]
-            work, lines = works[number], future.result()
-            found[number] = lines
-            _keep(places[number], lines)
+            work, ran = works[number], future.result()
+            found[number] = ran
+            _keep(places[number], ran)
             said = f"{work.role} {work.profile}: {len(work.cases)} cases have run, {done} of {len(works)}"
             line.show(said, done, len(works))
             line.log(said)
@@ -55,16 +58,16 @@ def _inputs() -> Iterator[Path]:
     yield from sorted(path for path in Path(str(specs_directory())).rglob("*.yaml"))
 
 
-def _read(place: Path) -> Lines | None:
+def _read(place: Path) -> Ran | None:
     with suppress(OSError, msgspec.MsgspecError):
-        return msgspec.json.decode(place.read_bytes(), type=dict[str, dict[int, list[str]]])
+        return msgspec.json.decode(place.read_bytes(), type=Ran)
     return None
 
 
-def _keep(place: Path, lines: Lines) -> None:
+def _keep(place: Path, ran: Ran) -> None:
     """Replaces what was measured of other code. Where that is not possible, the next run measures again."""
     with suppress(OSError):
         place.parent.mkdir(parents=True, exist_ok=True)
         for old in place.parent.glob(f"{place.name.rpartition('-')[0]}-*.json"):
             old.unlink()
-        place.write_bytes(msgspec.json.encode(lines))
+        place.write_bytes(msgspec.json.encode(ran))

@@ -25,8 +25,9 @@ from harness.cli.bar import Line
 from harness.cli.measures.answer import written
 from harness.cli.measures.covering import lines_run
 from harness.cli.measures.explained import explanations
+from harness.cli.measures.meeting import trials_of
 from harness.cli.measures.scope import SHARED, all_cases, check_possible, files_of, sources_of
-from harness.cli.measures.trying import Lines, Outcome, Work, begin, tried
+from harness.cli.measures.trying import Lines, Outcome, Trial, begin, tried
 from harness.cli.output import say_json
 from harness.cli.status import FAILED, INTERRUPTED, OK
 from harness.cli.workers import worker_processes
@@ -78,17 +79,18 @@ def _measured(
 ) -> tuple[list[Tried], bool]:
     """What became of the faults, and whether that is all of them: an interrupt leaves out the rest."""
     done: dict[Fault, Outcome] = {}
-    plan: dict[Fault, tuple[Work, ...]] = {}
+    plan: dict[Fault, tuple[Trial, ...]] = {}
     with worker_processes(options.workers, begin) as pool, contextlib.suppress(KeyboardInterrupt):
         whole = all_cases(options.role, options.profile)
-        lines = lines_run(pool, whole, options.out, people)
+        ran = lines_run(pool, whole, options.out, people)
+        lines = [one.lines for one in ran]
         for fault in _drawn(options.role, options.seed, options.generated, lines):
-            plan[fault] = tuple(_meeting(fault.site, whole, lines))
+            plan[fault] = trials_of(fault.site, whole, ran)
         for fault, outcome in _outcomes(pool, plan, people):
             done[fault] = outcome
     tried = [
-        Tried(fault, done[fault], sum(len(some.cases) for some in works), explained.get(fault.name, ""))
-        for fault, works in plan.items()
+        Tried(fault, done[fault], trials[-1].cases, explained.get(fault.name, ""))
+        for fault, trials in plan.items()
         if fault in done
     ]
     return tried, 0 < len(plan) == len(done)
@@ -122,27 +124,13 @@ def _first_fault(sites: Sequence[Site], source: str) -> Fault | None:
     return next((fault for site in sites if (fault := fault_at(site, source)) is not None), None)
 
 
-def _meeting(site: Site, whole: Sequence[Work], lines: Sequence[Lines]) -> Iterator[Work]:
-    """The cases that run the place, for each profile that has some."""
-    for one, known in zip(whole, lines, strict=True):
-        if names := _running(site, one, known):
-            yield msgspec.structs.replace(one, cases=names)
-
-
-def _running(site: Site, whole: Work, lines: Lines) -> tuple[str, ...]:
-    """The cases that run the place; all of them if the start of the server runs it."""
-    known = lines.get(site.file, {})
-    names = {name for number in range(site.line, site.end + 1) for name in known.get(number, ())}
-    return whole.cases if "" in names else tuple(one for one in whole.cases if one in names)
-
-
 def _outcomes(
-    pool: Executor, plan: Mapping[Fault, Sequence[Work]], people: TextIO
+    pool: Executor, plan: Mapping[Fault, Sequence[Trial]], people: TextIO
 ) -> Iterator[tuple[Fault, Outcome]]:
     """What becomes of each fault, as it comes; says how far it is."""
     missed = 0
     with Line(Console(file=people, highlight=False), BarColumn()) as line:
-        running = {pool.submit(tried, fault.site, work): fault for fault, work in plan.items()}
+        running = {pool.submit(tried, fault.site, trials): fault for fault, trials in plan.items()}
         for number, future in enumerate(as_completed(running), 1):
             outcome = future.result()
             missed += outcome.how not in NOTICED

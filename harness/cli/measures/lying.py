@@ -14,12 +14,14 @@ from typing import Any, TypeAlias
 import msgspec
 
 from harness.cli.measures.members import Lie, lied, lies_about
-from harness.cli.measures.trying import SECONDS, Outcome, Work, how_of, in_a_fork, results_of
+from harness.cli.measures.trying import Outcome, Work, how_of, in_a_fork, results_of
 from harness.wire import Command, dissect, encode
 
 Said: TypeAlias = tuple[int, bool]
 """The code of a request, and whether the frame is its answer; else it is a request that the server sends."""
 Change: TypeAlias = Callable[[Said, Command], Command]
+SECONDS = 90
+"""Of processor time that a lie may use: most are heard by few cases, and one of the first notices."""
 
 
 class Shown(msgspec.Struct, frozen=True):

@@ -1,7 +1,8 @@
 """Tries faults in processes that fork from one in which everything is loaded.
 
 * `begin` prepares a worker process, once.
-* `covered` says which cases run which lines of the server, so that a fault meets only those.
+* `covered` says which cases run which lines of the server, so that a fault meets only those, and how long
+  they take.
 * `tried` puts in a fault and runs cases until one notices.
 """
 
@@ -14,6 +15,8 @@ import resource
 import shutil
 import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
 
 Lines = Mapping[str, Mapping[int, Sequence[str]]]
 """File -> line -> the cases that run it; a line of the server's start is run by ""."""
-SECONDS = 90
-"""Of processor time that a fault may use: all cases of Brokers take up to 30 on the three lines together."""
 MEMORY = 4 << 30
 CRASHES = 5
 """Cases in which the server ends, after which a fault is not tried further."""
@@ -55,6 +56,27 @@ class Work(msgspec.Struct, frozen=True):
     role: Role
     profile: str
     cases: tuple[str, ...]
+
+
+class Ran(msgspec.Struct, frozen=True):
+    """What the cases of a work did on the sound reference."""
+
+    lines: dict[str, dict[int, list[str]]]
+    """See `Lines`."""
+    seconds: dict[str, float]
+    """Of processor time that each case took while its lines were counted, which slows it down."""
+
+
+class Trial(msgspec.Struct, frozen=True):
+    """Cases that meet a fault."""
+
+    works: tuple[Work, ...]
+    seconds: int
+    """Of processor time, more of which is a `hang`."""
+
+    @property
+    def cases(self) -> int:
+        return sum(len(one.cases) for one in self.works)
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -87,38 +109,72 @@ def begin() -> None:
     gc.freeze()
 
 
-def covered(work: Work) -> Lines:
-    """Which of the cases run which lines of the server.
+def covered(work: Work) -> Ran:
+    """Which of the cases run which lines of the server, and how long each takes.
 
     Raises RuntimeError without `coverage`.
     """
-    found = in_a_fork(lambda: _covered(work), None)
-    assert isinstance(found, dict)
-    return {file: {int(line): names for line, names in lines.items()} for file, lines in found.items()}
+    return msgspec.convert(in_a_fork(lambda: _covered(work), None), Ran, strict=False)
 
 
-def tried(site: Site, work: Sequence[Work]) -> Outcome:
-    """Puts in the fault of a place and runs the cases until one notices it."""
-    return msgspec.convert(in_a_fork(lambda: _tried(site, work), SECONDS), Outcome)
+def tried(site: Site, trials: Sequence[Trial]) -> Outcome:
+    """Puts in the fault of a place and runs cases until one fails. Where none does, the last trial counts."""
+    outcome = Outcome("unseen")
+    for trial in trials:
+        act = partial(_tried, site, trial.works)
+        outcome = msgspec.convert(in_a_fork(act, trial.seconds), Outcome)
+        if outcome.how == "failure":
+            break
+    return outcome
 
 
-def _covered(work: Work) -> dict[str, dict[str, list[str]]]:
+def _covered(work: Work) -> Ran:
     import coverage
 
     files = _prepared[0].copy.files()
     watching = coverage.Coverage(data_file=None, include=list(files), config_file=False, messages=False)
+    began = [("", _used())]
+
+    def begins(name: str) -> None:
+        watching.switch_context(name)
+        began.append((name, _used()))
+
     watching.start()
     try:
-        for _ in results_of(work, watching.switch_context):
+        for _ in results_of(work, begins):
             pass
     finally:
         watching.stop()
-    data = watching.get_data()
-    found: dict[str, dict[str, list[str]]] = {}
-    for path in data.measured_files():
-        lines = data.contexts_by_lineno(path)
-        found[files[path]] = {str(line): sorted(names) for line, names in lines.items()}
-    return found
+    began.append(("", _used()))
+    seconds = {name: end - begin for (name, begin), (_, end) in pairwise(began)}
+    data, sharing = watching.get_data(), _sharing(work)
+    lines = {
+        files[path]: {
+            line: sorted({each for name in names for each in sharing.get(name, (name,))})
+            for line, names in data.contexts_by_lineno(path).items()
+        }
+        for path in data.measured_files()
+    }
+    return Ran(lines, seconds)
+
+
+def _used() -> float:
+    """Seconds of processor time of this process."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
+
+
+def _sharing(work: Work) -> dict[str, list[str]]:
+    """The first case on a server that several share -> all of them: they look at what its start did, too."""
+    from harness.conformance.instances import MAIN, need_of
+    from harness.conformance.loading import cases
+
+    loaded = {one.name: one for one in cases(role=work.role)}
+    together: dict[object, list[str]] = {}
+    for name in work.cases:
+        together.setdefault(need_of(loaded[name]), []).append(name)
+    together.pop(MAIN, None)  # its start is run by ""
+    return {some[0]: some for some in together.values()}
 
 
 def _tried(site: Site, work: Sequence[Work]) -> Outcome:

@@ -54,6 +54,17 @@ def test_goes_to_every_nameserver(bk: BrokerSession) -> None:
         later.seconds >> Request(QUERY, Between(0.0, 1 + bk.jitter))
 
 
+@case(
+    kills=["light-heartbeat-comes-every-second"],
+    clock=True,
+    setup={**NEWER, "brokerHeartbeatInterval": "10000"},
+)
+def test_comes_as_often_as_it_is_set(bk: BrokerSession) -> None:
+    heard = bk.nameserver.next(HEARTBEAT, since=bk.mark(), within=20 + bk.jitter) >> Request(HEARTBEAT)
+    later = bk.nameserver.next(HEARTBEAT, since=heard, within=20 + bk.jitter)
+    later.seconds >> Request(HEARTBEAT, Between(10 - bk.jitter, 10 + bk.jitter))
+
+
 @case(kills=["registration-does-not-say-how-long-it-lasts"], setup=ACTING)
 def test_registration_says_how_long_it_lasts(bk: BrokerSession) -> None:
     said = {"enableActingMaster": "true", "heartbeatTimeoutMillis": "10000"}

@@ -268,13 +268,22 @@ def test_oneway_commits_survive_a_stop(bk: BrokerSession) -> None:
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
 
 
-@case(kills=["versions-of-offsets-stay", "versions-of-offsets-count-every-commit"], own_server=True)
+@case(
+    kills=[
+        "versions-of-offsets-stay",
+        "versions-of-offsets-count-every-commit",
+        "versions-of-offsets-count-too-early",
+    ],
+    own_server=True,
+)
 def test_version_counts_commits(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
     before: int = (bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS)).value
-    for number in range(500):
+    for number in range(499):
         bk.commit_offset(group, topic, 0, number) >> Reply(SUCCESS)
+    bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before)
+    bk.commit_offset(group, topic, 0, 499) >> Reply(SUCCESS)
     bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)
     bk.restart()
     bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)

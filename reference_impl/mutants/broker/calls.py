@@ -148,6 +148,11 @@ def system_flags_do_not_go_along(original, self, ext):
     }
 
 
+@after(ClientRpc.added, "The system flags in the request to a client are 0.", V5)
+def system_flags_that_go_along_are_0(added):
+    return {name: "0" if name.endswith("SysFlag") else value for name, value in added.items()}
+
+
 @mutant(ClientRpc.consume, "The server asks a client to consume an unknown message.")
 def missing_messages_are_asked_for(original, self, command, connection, now):
     try:

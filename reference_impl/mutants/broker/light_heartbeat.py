@@ -23,6 +23,11 @@ def light_heartbeat_is_never_sent(original, self):
     return
 
 
+@after(HaMembership.tick, "The Broker sends light heartbeats every second, whatever is set.", V5)
+def light_heartbeat_comes_every_second(found, self, now):
+    self._heartbeat_at = min(self._heartbeat_at, now + 1000)
+
+
 @mutant(HaMembership._send_heartbeat, "A light heartbeat is not one-way.", V5)
 def light_heartbeat_awaits_an_answer(original, self):
     heartbeat = self.broker.registration_requests.light_heartbeat(self.broker.registration_requests.version())

@@ -235,6 +235,12 @@ def versions_of_offsets_count_every_commit(original, self, group, topic, queue_i
     self.version = msgspec.structs.replace(self.version, counter=self.version.counter + 1)
 
 
+@mutant(Offsets.commit, "The data version of offsets changes with the 499th commit.", V5)
+def versions_of_offsets_count_too_early(original, self, group, topic, queue_id, offset, now):
+    self._commits = self._commits or 1
+    original(self, group, topic, queue_id, offset, now)
+
+
 @mutant(Offsets.update, "A commit without a topic counts for the topic null.", V5)
 def commits_need_no_topic(original, self, command, connection, now):
     if (command.ext or {}).get("topic") is None:

@@ -267,6 +267,19 @@ def arrivals_release_one(original, self, queue, is_released, now):
     original(self, queue, is_first, now)
 
 
+@mutant(LongPolling._release, "Of the pulls of a connection a message ends the wait of only one.")
+def arrivals_release_one_of_a_connection(original, self, queue, is_released, now):
+    released = []
+
+    def is_first(pull):
+        if not is_released(pull) or pull.connection in released:
+            return False
+        released.append(pull.connection)
+        return True
+
+    original(self, queue, is_first, now)
+
+
 @mutant(LongPolling.wants, "Of messages that arrive together only the last ends waits.")
 def last_arrival_alone_ends_waits(original, self, pull, arrivals):
     return original(self, pull, arrivals[-1:])

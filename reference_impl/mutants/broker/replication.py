@@ -241,6 +241,13 @@ def late_sends_succeed(original, self, now):
     self._waiting = [one for one in self._waiting if one.until > now]
 
 
+@mutant(ReplicatedSends.tick, "Of sends whose time ends together only one is answered.")
+def one_late_send_is_answered(original, self, now):
+    over = [one for one in self._waiting if one.until <= now]
+    self._waiting = [one for one in self._waiting if one.until > now or one is over[0]]
+    original(self, now)
+
+
 @mutant(Sends.waits, "Every send waits for slaves.")
 def every_send_waits(original, self, properties):
     return True

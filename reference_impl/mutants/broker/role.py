@@ -136,6 +136,12 @@ def slave_changes_topics(original, self):
     return False
 
 
+@after(TopicAdministration.update, "A slave of 4.9 refuses topics without a word.", V4)
+def slave_says_nothing_about_topics(reply):
+    if reply.code == ResponseCode.SYSTEM_ERROR:
+        reply.remark = None
+
+
 @mutant(HaMembership.is_special, "A slave delivers delayed messages.")
 def slave_delivers_delays(original, self):
     return True
@@ -255,6 +261,13 @@ def masters_groups_are_not_kept(original, self, table, version):
 @mutant(SlaveSync.take_offsets, "A slave ignores its master's offsets.")
 def masters_offsets_are_ignored(original, self, body):
     return
+
+
+@mutant(SlaveSync.take_offsets, "A slave keeps its own data version of offsets.", V5)
+def masters_versions_of_offsets_are_ignored(original, self, body):
+    before = self.broker.offsets.version
+    original(self, body)
+    self.broker.offsets.version = before
 
 
 @mutant(TopicAdministration.clean, "Queues of topics that no longer exist stay.")

@@ -12,7 +12,7 @@ import pytest
 from harness.cli import main
 from harness.cli.measures import coverage, covering
 from harness.cli.measures.coverage import coverage_of
-from harness.cli.measures.trying import Work
+from harness.cli.measures.trying import Ran, Work
 from reference_impl.mutants.generated import statements_of
 
 SOURCE = '''
@@ -150,18 +150,19 @@ def test_lines_are_measured_again_when_what_decides_them_changes(
     source = tmp_path / "code.py"
     monkeypatch.setattr(covering, "_inputs", lambda: [source])
     ran: list[Work] = []
+    found = Ran({"a.py": {3: ["kv.x", ""]}}, {"": 0.5, "kv.x": 0.25})
 
     class Pool(ThreadPoolExecutor):
         def submit(self, act: object, *works: object, **_: object) -> Future[object]:  # type: ignore[override]
             ran.extend(work for work in works if isinstance(work, Work))
             done: Future[object] = Future()
-            done.set_result({"a.py": {3: ["kv.x", ""]}})
+            done.set_result(found)
             return done
 
     work = Work("nameserver", "5.3", ("kv.x",))
     for text, of, number in (("1", work, 1), ("1", work, 1), ("2", work, 2), ("2", Work(*OTHER), 3)):
         source.write_text(text)
-        assert covering.lines_run(Pool(), [of], tmp_path, io.StringIO()) == [{"a.py": {3: ["kv.x", ""]}}]
+        assert covering.lines_run(Pool(), [of], tmp_path, io.StringIO()) == [found]
         assert len(ran) == number
     assert [path.name.rpartition("-")[0] for path in (tmp_path / "covered").iterdir()] == ["nameserver-5.3"]
 

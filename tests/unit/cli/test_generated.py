@@ -14,9 +14,11 @@ import pytest
 from harness.catalogue import Role
 from harness.cli import main
 from harness.cli.measures import faults as measure
+from harness.cli.measures import meeting, trying
 from harness.cli.measures.explained import read_explained
 from harness.cli.measures.faults import KINDS
-from harness.cli.measures.trying import Outcome, Work, how_of
+from harness.cli.measures.meeting import trials_of
+from harness.cli.measures.trying import Outcome, Ran, Trial, Work, how_of, tried
 from harness.report.results import Verdict
 from reference_impl.mutants.generated import Fault, LiveFunctions, fault_at, sites_of
 
@@ -171,6 +173,60 @@ def test_a_case_notices_what_it_fails_at(verdict: Verdict, lives: bool, how: str
     assert how_of(verdict, lives) == how
 
 
+FILE = "x/table.py"
+SITE = next(sites_of(FILE, SOURCE))
+
+
+def ran_by(names: tuple[str, ...], *near: str) -> Ran:
+    """All of these run the place, and some of them a line near it."""
+    return Ran({FILE: {SITE.line: list(names), SITE.end + 1: list(near)}}, dict.fromkeys(names, 0.25))
+
+
+def test_a_fault_meets_the_cases_that_run_its_lines() -> None:
+    work = Work("broker", "5.3", ("a.x", "b.x", "c.x", "d.x"))
+    assert trials_of(SITE, [work], [ran_by(("d.x", "b.x"), "c.x")]) == (
+        Trial((Work("broker", "5.3", ("b.x", "d.x")),), 16),
+    )
+    assert trials_of(SITE, [work], [ran_by(("", "b.x"))])[-1].works == (work,)
+    assert trials_of(SITE, [work], [Ran({}, {})])[-1].works == ()
+
+
+def test_of_many_cases_those_near_the_place_and_some_of_all_come_first() -> None:
+    names = tuple(f"chapter-{number // 40}.case-{number}" for number in range(200))
+    first, everything = trials_of(SITE, [Work("broker", "5.3", names)], [ran_by(names, names[133])])
+    assert everything.works[0].cases == names
+    assert everything.seconds == 15 + 50
+    few = first.works[0].cases
+    assert few[0] == names[133]
+    assert set(few) < set(names)
+    assert {one.partition(".")[0] for one in few} == {f"chapter-{number}" for number in range(5)}
+    assert first.seconds < everything.seconds
+
+
+@pytest.mark.parametrize("few", [Outcome(how) for how in ("unseen", "blocked", "crash", "hang")])
+@pytest.mark.parametrize("all_of_them", [Outcome(how) for how in ("unseen", "failure", "crash", "hang")])
+def test_the_first_cases_change_nothing_but_the_time(
+    few: Outcome, all_of_them: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    came = iter([few, all_of_them])
+    monkeypatch.setattr(trying, "in_a_fork", lambda *_: msgspec.to_builtins(next(came)))
+    assert tried(SITE, [Trial((), 15), Trial((), 65)]) == all_of_them
+
+
+def test_a_first_case_that_fails_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    came = iter([Outcome("failure", "kv.x", "5.3", "no")])
+    monkeypatch.setattr(trying, "in_a_fork", lambda *_: msgspec.to_builtins(next(came)))
+    assert tried(SITE, [Trial((), 15), Trial((), 65)]) == Outcome("failure", "kv.x", "5.3", "no")
+
+
+def test_what_the_start_of_a_shared_server_runs_is_run_by_all_that_share_it() -> None:
+    work = measure.all_cases("broker", "5.3")[0]
+    acting = "broker-light-heartbeat.registration-says-how-long-it-lasts"
+    (shared,) = [some for some in trying._sharing(work).values() if acting in some]
+    assert "broker-light-heartbeat.is-a-question-for-older-nameservers" in shared
+    assert "broker-light-heartbeat.isolated-broker-does-not-register" not in shared, "it has its own"
+
+
 def test_explanations_without_faults_are_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["selftest", "--explained", "survivors.yaml"]) == 3
     assert "it belongs to one of --generated" in capsys.readouterr().err
@@ -202,6 +258,8 @@ def test_faults_are_drawn_tried_and_written_down(
         return [Work(role, "5.3", tuple(name for name in names if name.startswith("registration.")))]
 
     monkeypatch.setattr(measure, "all_cases", some_cases)
+    monkeypatch.setattr(meeting, "MANY", 0)
+    monkeypatch.setattr(meeting, "_FEW", 2)
     monkeypatch.setattr(measure, "files_of", lambda _: ["reference_impl/nameserver/routes.py"])
     arguments = ["selftest", "--generated", "4", "--seed", "2", "--json"]
     assert main([*arguments, "--out", str(tmp_path)]) in (0, 1)

@@ -179,14 +179,17 @@ def test_message_goes_with_the_question(bk: BrokerSession) -> None:
     asking >> Reply(SUCCESS, body=b'{"consumeResult":"CR_SUCCESS"}')
 
 
-@case(kills=["system-flags-do-not-go-along"])
+@case(kills=["system-flags-do-not-go-along", "system-flags-that-go-along-are-0"])
 def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    client, connection = online(bk, group)
-    asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic), topic=topic)
-    flags = Including({"topicSysFlag": "0", "groupSysFlag": "0", "topic": topic})
-    connection.respond(connection.next_request(CONSUME) >> Request(CONSUME, ext=flags))
-    asking >> Reply(SUCCESS)
+    plain, flagged = (bk.topic("plain"), bk.group("plain")), (bk.name("T"), bk.group())
+    bk.create_topic(flagged[0], ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
+    bk.create_group(flagged[1], groupSysFlag=4) >> Reply(SUCCESS)
+    for (topic, group), said in ((plain, ("0", "0")), (flagged, ("2", "4"))):
+        client, connection = online(bk, group)
+        asking = asks(bk, group, client, CONSUME, msgId=message_id(bk, topic), topic=topic)
+        flags = Including({"topicSysFlag": said[0], "groupSysFlag": said[1], "topic": topic})
+        connection.respond(connection.next_request(CONSUME) >> Request(CONSUME, ext=flags))
+        asking >> Reply(SUCCESS)
 
 
 @case(kills=["missing-messages-are-asked-for"])

@@ -34,12 +34,14 @@ def test_order_goes_on_with_what_is_not_acknowledged(bk: BrokerSession) -> None:
     again.bodies >> Reply(SUCCESS, [b"b", b"c"], ext=counted)
 
 
-@case(kills=["ordered-acks-of-anything"])
+@case(kills=["ordered-acks-of-anything", "ordered-acks-are-of-nobody"])
 def test_order_refuses_what_was_not_popped(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     (handle,) = popped(bk, topic, group, order=True)
-    remark = Matching(r"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, ")
-    bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    consumer = bk.connect()
+    remark = Matching(rf"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, /{consumer.peer}$")
+    refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    bk.ack(topic, group, handle, ext={"offset": "2"}, on=consumer) >> refused
 
 
 @case(kills=["ordered-messages-stay-hidden-as-before", "ordered-messages-are-never-seen-again"], clock=True)

@@ -46,10 +46,11 @@ def test_other_queue_does_not_end_the_wait(bk: BrokerSession) -> None:
     pull.bodies >> Reply(SUCCESS, [b"here"])
 
 
-@case(kills=["arrivals-release-one"])
+@case(kills=["arrivals-release-one", "arrivals-release-one-of-a-connection"])
 def test_message_ends_every_wait(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    pulls = [bk.pull(topic, group=bk.group(), suspend=60, on=bk.connect()) for _ in range(3)]
+    topic, shared = bk.topic(), bk.connect()
+    connections = [bk.connect(), bk.connect(), shared, shared, shared]
+    pulls = [bk.pull(topic, group=bk.group(), suspend=60, on=one) for one in connections]
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     for pull in pulls:
         pull.bodies >> Reply(SUCCESS, [b"at last"])

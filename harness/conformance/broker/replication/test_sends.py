@@ -98,8 +98,17 @@ def gives_up(bk: BrokerSession, topic: str, queue_offset: int) -> None:
     bk.pull(topic, offset=queue_offset).bodies.eventually() >> Reply(SUCCESS, [b"kept"])
 
 
+def gives_up_both(bk: BrokerSession, topic: str, queue_offset: int) -> None:
+    """Two sends whose time ends together are both answered."""
+    sends = [bk.send(topic, queue=queue, on=bk.connect()) for queue in (0, 1)]
+    bk.advance(4 + bk.jitter)
+    for queue, sent in enumerate(sends):
+        told = Including({"queueId": str(queue), "queueOffset": str(0 if queue else queue_offset)})
+        sent >> Reply(TOO_LATE, ext=told)
+
+
 @case(
-    kills=["sends-do-not-wait", "sends-wait-for-ever", "late-sends-succeed"],
+    kills=["sends-do-not-wait", "sends-wait-for-ever", "late-sends-succeed", "one-late-send-is-answered"],
     clock=True,
     own_server=True,
     setup={**SYNC, "slaveTimeout": "4000"},
@@ -108,6 +117,7 @@ def test_send_gives_a_slave_up(bk: BrokerSession) -> None:
     topic = bk.topic()
     followed(bk, topic)
     gives_up(bk, topic, 1)
+    gives_up_both(bk, topic, 2)
 
 
 @case(
@@ -165,7 +175,12 @@ def test_send_waits_for_replicas(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["sends-wait-for-ever", "late-sends-succeed", "slaves-that-left-count"],
+    kills=[
+        "sends-wait-for-ever",
+        "late-sends-succeed",
+        "slaves-that-left-count",
+        "one-late-send-is-answered",
+    ],
     clock=True,
     own_server=True,
     setup={**SYNC, "inSyncReplicas": "2", "slaveTimeout": "4000"},
@@ -178,6 +193,7 @@ def test_send_gives_replicas_up(bk: BrokerSession) -> None:
     left.close()
     bk.pause(0.5)
     gives_up(bk, topic, 1)
+    gives_up_both(bk, topic, 2)
 
 
 @case(

@@ -265,6 +265,19 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
 
 
+@case(kills=["masters-versions-of-offsets-are-ignored"], clock=True, own_server=True, setup=TOLD)
+def test_slave_takes_over_the_version_of_offsets(bk: BrokerSession) -> None:
+    code, master = RequestCode.GET_ALL_CONSUMER_OFFSET, bk.nameservers[1]
+    version = {"counter": 80, "timestamp": 1_700_000_000_080, "stateVersion": 0}
+    topic, group = bk.name("T"), bk.group()
+    table = {f"{topic}@{group}": {"1": 4}}
+    master.answers(code, body=msgspec.json.encode({"dataVersion": version, "offsetTable": table}))
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    master.next(code, since=next_of_time(bk), within=90 + bk.jitter) >> Request(code)
+    bk.committed(group, topic, 1).offset.eventually() >> Reply(SUCCESS, 4)
+    bk.offsets().json >> Reply(SUCCESS, Including({"dataVersion": version}))
+
+
 @case(
     kills=["masters-delays-are-ignored", "masters-delays-are-not-kept"],
     clock=True,

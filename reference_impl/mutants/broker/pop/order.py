@@ -34,6 +34,11 @@ def ordered_acks_of_anything(original, self, queue, offset, pop_time):
     return None if consumed == -1 else consumed
 
 
+@mutant(PopAcks.done_in_order, "The refusal of an ordered acknowledgement does not say whose it was.", V5)
+def ordered_acks_are_of_nobody(original, self, queue, offset, pop_time, connection, now):
+    return original(self, queue, offset, pop_time, -1, now)
+
+
 @mutant(PopOrder.hide, "The invisible time of a message popped in order cannot be changed.", V5)
 def ordered_messages_stay_hidden_as_before(original, self, queue, offset, pop_time, until):
     return None

@@ -51,6 +51,11 @@ def pops_say_that_nothing_is_left(reply):
     reply.ext = {**(reply.ext or {}), "restNum": "0"}
 
 
+@after(Pops.answered, "Each pop response says how often messages came before, as ordered ones do.", V5)
+def pops_count_without_order(reply):
+    reply.ext = {"orderCountInfo": "", **(reply.ext or {})}
+
+
 @mutant(Pops.first, "Every new group starts at the first message.", V5)
 def pops_always_begin_at_the_beginning(original, self, pop, topic, queue_id):
     return self.broker.store.min_offset(topic, queue_id)
