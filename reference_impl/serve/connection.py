@@ -20,7 +20,8 @@ class Connection(asyncio.BufferedProtocol):
     """It takes what arrives to the shell, in parts."""
 
     transport: asyncio.Transport
-    number: int
+    number = 0
+    """Its number at the shell; 0 where the shell has not taken it."""
 
     def __init__(self, shell: Shell[Any], greeting: Greeting, carries_frames: bool = True) -> None:
         self._shell = shell
@@ -36,6 +37,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)  # uvloop's transports do not inherit from it
+        if self._shell.has_ended:  # accepted while the server ended: nothing would answer it
+            self.abort()
+            return
         connected: socket.socket | None = transport.get_extra_info("socket")
         if connected is not None:
             connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -117,6 +117,7 @@ class Shell(Generic[E]):
         self._held: list[Effect] = []
         """What waits until files are written, in its order: all since the first `Persist` or `Flush`."""
         self.is_paused = False
+        self.has_ended = False
         self.outbound = Outbound()
         self._dialling: set[asyncio.Task[None]] = set()
         self._failure: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -172,6 +173,7 @@ class Shell(Generic[E]):
             await asyncio.sleep(min(self.now.until(stops_at), FAREWELL_LOOKS))
 
     def _end(self) -> None:
+        self.has_ended = True
         for listener in self._listeners:
             listener.close()
         if self._timer is not None:
