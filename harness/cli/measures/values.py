@@ -59,7 +59,7 @@ class Sent(msgspec.Struct):
     is_wide: bool = False
     is_beyond_ascii: bool = False
     numbers: set[int] = msgspec.field(default_factory=set)
-    """At most two, none of them -1, 0 or 1."""
+    """At most two, of no more than 64 bits, none of them -1, 0 or 1."""
     booleans: set[bool] = msgspec.field(default_factory=set)
 
     def add(self, case: str, value: str | float | bool) -> None:
@@ -79,7 +79,7 @@ class Sent(msgspec.Struct):
         else:
             kind = "int"
             self.is_wide |= not -(2**31) <= value < 2**31
-            if abs(value) > 1 and len(self.numbers) < 2:
+            if abs(value) > 1 and -(2**63) <= value < 2**64 and len(self.numbers) < 2:
                 self.numbers.add(int(value))
         self.kinds[kind] = self.kinds.get(kind, 0) + 1
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from harness.catalogue import Member, Message
@@ -59,6 +60,14 @@ def test_what_has_never_been_sent_is_asked_for_in_full() -> None:
 def test_what_has_been_sent_is_not_asked_for() -> None:
     whole = {"name": "é", "counts": [2, 3], "set": [True, False], "x": "é" * 2**16}
     assert lacking(command(whole, topic="é", id="3", flag="true"), command(id=str(2**31), flag="false")) == []
+
+
+def test_numbers_beyond_64_bits_are_wide_and_prove_no_more() -> None:
+    numbers = [command(id=str(one)) for one in (2**64, -(2**63) - 1, 10**30)]
+    assert f"ext.id: {TWO_NUMBERS}" in lacking(*numbers)
+    assert f"ext.id: {WIDE}" not in lacking(*numbers)
+    assert lacking(command(id=str(2**64 - 1)), command(id=str(-(2**63)))).count(f"ext.id: {TWO_NUMBERS}") == 0
+    msgspec.msgpack.encode(msgspec.to_builtins(sent(*numbers)))
 
 
 @pytest.mark.parametrize(
