@@ -229,8 +229,8 @@ class Runner:
         )
 
     def _again(self, one: LoadedCase, first: Attempt, spare: Spare) -> Attempt:
-        """The second try, beside other cases: alone it would wait for those that let leases run out. One that
-        ends otherwise than it held, or failed at first, is repeated alone.
+        """The second try, beside other cases: alone it would wait for those that let leases run out. If it
+        neither holds nor fails as the first one did, it is repeated alone.
         """
         with self._run_lock.quiet() if one.case.clock else self._run_lock.shared():
             again = self._try(one, spare)

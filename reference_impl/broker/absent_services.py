@@ -19,13 +19,12 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
+from .users import BLANK, NOT_REMOVED
 
 _IN_PROGRESS: Final = 2
 _TABLES: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
 _NO_TIMERS: Final = "timerRocksDBEnable must be configured true when broker start"
 _NO_USERS: Final = "An system error occurred, please try again later."
-_NO_USER: Final = "The username is blank"
-_BLANK: Final = "username can not be blank"
 _NO_RIGHTS: Final = "The body of acl is null"
 
 
@@ -87,19 +86,19 @@ class AbsentServices(Part):
         """A name of blanks is refused later than one that is missing."""
         name = fields.text(command.ext, "username")
         if not name:
-            return Reply(ResponseCode.INVALID_PARAMETER, remark=_NO_USER)
-        return self.no_users() if name.strip() else Reply(ResponseCode.NO_PERMISSION, remark=_BLANK)
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=BLANK)
+        return self.no_users() if name.strip() else Reply(ResponseCode.NO_PERMISSION, remark=NOT_REMOVED)
 
     @answers(RequestCode.AUTH_GET_USER, v5=True)
     def one_user(self, command: Command, connection: int, now: int) -> Reply:
         if not (fields.text(command.ext, "username") or "").strip():
-            return Reply(ResponseCode.INVALID_PARAMETER, remark=_NO_USER)
+            return Reply(ResponseCode.INVALID_PARAMETER, remark=BLANK)
         return self.no_users()
 
     @answers(RequestCode.AUTH_DELETE_USER, v5=True)
     def delete_user(self, command: Command, connection: int, now: int) -> Reply:
         if not (fields.text(command.ext, "username") or "").strip():
-            return Reply(ResponseCode.NO_PERMISSION, remark=_BLANK)
+            return Reply(ResponseCode.NO_PERMISSION, remark=NOT_REMOVED)
         return self.no_users()
 
     @answers(RequestCode.AUTH_LIST_USER, v5=True)

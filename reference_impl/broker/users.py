@@ -37,6 +37,7 @@ NORMAL: Final = "Normal"
 ENABLED: Final = "enable"
 DISABLED: Final = "disable"
 BLANK: Final = "The username is blank"
+NOT_REMOVED: Final = "username can not be blank"
 
 
 class User(msgspec.Struct, rename="camel"):
@@ -122,7 +123,7 @@ class Users(Part):
         """One that is not there is gone already."""
         name = fields.text(command.ext, "username") or ""
         if not name.strip():
-            return self.refused("username can not be blank")
+            return self.refused(NOT_REMOVED)
         self.remove(name)
         return Reply(ResponseCode.SUCCESS)
 
@@ -201,10 +202,5 @@ class Users(Part):
 
 
 def shown(user: User) -> dict[str, str]:
-    """A user as it is answered."""
-    return {
-        "password": user.password,
-        "userStatus": user.user_status,
-        "userType": user.user_type,
-        "username": user.username,
-    }
+    """A user as it is answered: its members in the order of their names."""
+    return dict(sorted(msgspec.to_builtins(user).items()))
