@@ -36,6 +36,8 @@ class Task(msgspec.Struct, frozen=True):
     profile: str
     mutant: str
     cases: tuple[str, ...]
+    until_killed: bool = False
+    """Whether one kill is enough: the cases behind it do not run."""
 
     @property
     def target(self) -> str:
@@ -85,6 +87,8 @@ def run_task(task: Task) -> Seen:
             verdicts[name] = Verdict.BLOCKED
         if result.verdict is not Verdict.PASS:
             why[name] = result.failure.actual if result.failure else result.reason
+        if task.until_killed and verdicts[name] in KILLED:
+            break
     return Seen(task, verdicts, why)
 
 

@@ -152,13 +152,13 @@ def _tasks(
 def _second_look(
     seen: Sequence[Seen], chosen: dict[str, tuple[LoadedCase, ...]], workers: int, people: TextIO
 ) -> list[Seen]:
-    """Every case against the mutants that no case killed which declares it: another one may have."""
+    """Looks for a case that kills the mutants that no case killed which declares it."""
     tasks: list[Task] = []
     for one in seen:
         if one.task.mutant and not KILLED.intersection(one.verdicts.values()):
             others = tuple(case.name for case in chosen[one.task.profile] if case.name not in one.verdicts)
             if others:
-                tasks.append(Task(one.task.role, one.task.profile, one.task.mutant, others))
+                tasks.append(msgspec.structs.replace(one.task, cases=others, until_killed=True))
     return _run(tasks, workers, people) if tasks else []
 
 

@@ -11,6 +11,7 @@ from reference_impl.mutants import MUTANTS
 
 CASE = next(one for one in cases() if one.name == "cluster.lists-every-address")
 OTHER = next(one for one in cases() if one.name == "sanity.well-formed-request-is-answered")
+LATER = next(one for one in cases() if one.name == "lease.lost-broker-comes-back")
 MUTANT = "cluster-lists-lowest-id-only"
 
 
@@ -78,3 +79,8 @@ def test_a_task_runs_its_cases_against_its_mutant() -> None:
     ran = run_task(Task("nameserver", "5.3", MUTANT, (CASE.name, OTHER.name)))
     assert ran.verdicts == {CASE.name: Verdict.FAIL, OTHER.name: Verdict.PASS}
     assert "reply SUCCESS (0)" in ran.why[CASE.name]
+
+
+def test_one_kill_may_be_enough() -> None:
+    ran = run_task(Task("nameserver", "5.3", MUTANT, (OTHER.name, CASE.name, LATER.name), until_killed=True))
+    assert list(ran.verdicts) == [OTHER.name, CASE.name]
