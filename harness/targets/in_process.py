@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import ClassVar, ParamSpec, TypeVar
+from typing import ClassVar, ParamSpec, SupportsBytes, TypeVar
 
 from harness.session import (
     DEFAULT_SETUP,
@@ -77,7 +77,7 @@ class InProcess:
             self._setup = in_directory(setup, self._path())
             place_files(setup, self._path())
         self._lock = threading.RLock()
-        self._files: dict[str, bytes] = {}
+        self._files: dict[str, SupportsBytes] = {}
         """What it keeps on disk, by how it names the file."""
         self._connections: dict[int, _Transport] = {}
         self._listeners: dict[str, _Listening] = {}
@@ -269,6 +269,10 @@ class InProcess:
             case Notify(address, data):
                 if address in self._listeners:
                     self._listeners[address].heard(data)
+
+    def _stored(self) -> dict[str, bytes]:
+        """The content of the files that it has written."""
+        return {name: bytes(data) for name, data in self._files.items()}
 
     @property
     def _time(self) -> int:

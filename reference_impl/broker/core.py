@@ -12,7 +12,7 @@ Source: BrokerController of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, SupportsBytes, TypeAlias, get_type_hints
 
 from harness.wire import Command, ResponseCode
 from reference_impl.remoting.reply import Reply
@@ -283,8 +283,8 @@ class Broker(RequestTable):
         """Send a one-way request to another server."""
         self.outbox.append(Telling(address, command))
 
-    def persist(self, name: str, data: bytes) -> None:
-        """Replace a file below the root directory."""
+    def persist(self, name: str, data: SupportsBytes) -> None:
+        """Replace a file below the root directory by `bytes(data)`."""
         self.outbox.append(Saving(name, data))
 
     def write(self, connection: int, data: bytes) -> None:

@@ -17,7 +17,7 @@ import msgspec
 from harness.wire.bodies import DataVersion, SubscriptionGroup, SubscriptionGroupTable
 
 from .part import Part
-from .tables import as_file, stored_table
+from .tables import FileText, stored_table
 from .topics import version_of_line
 
 if TYPE_CHECKING:
@@ -137,4 +137,5 @@ class Groups(Part):
         """What has changed is to be written."""
         if self._unwritten:
             self._unwritten = False
-            self.broker.persist(GROUPS_FILE, as_file(self.document().document()))
+            table = msgspec.structs.replace(self.document(), subscription_group_table=dict(self.table))
+            self.broker.persist(GROUPS_FILE, FileText(table.document))

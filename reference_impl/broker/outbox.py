@@ -1,7 +1,7 @@
 """What a Broker wants to have done, in the order in which it came up. The endpoint makes effects of it."""
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import SupportsBytes, TypeAlias
 
 import msgspec
 
@@ -58,7 +58,7 @@ class Saving(msgspec.Struct, frozen=True):
     """Replace the content of the file of that name below the root directory, such as "config/topics.json"."""
 
     name: str
-    data: bytes
+    data: SupportsBytes
 
 
 class End(msgspec.Struct, frozen=True):

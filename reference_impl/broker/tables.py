@@ -12,7 +12,7 @@ PrettyFormat, from files that these Brokers wrote (fixtures/tables).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final, TypeVar
 
 from harness.wire import WireError
@@ -20,6 +20,24 @@ from harness.wire.fastjson import dumps, quote
 from reference_impl.remoting.errors import ConfigError
 
 T = TypeVar("T")
+
+
+class FileText:
+    """What `as_file` gives of a document, by `bytes(text)`. It is made then, and once.
+
+    A table that grows is written anew at each change, and often replaced before anything reads it. What
+    `document` reads must not change.
+    """
+
+    def __init__(self, document: Callable[[], Mapping[Any, Any]]) -> None:
+        self._document = document
+
+    @cached_property
+    def _text(self) -> bytes:
+        return as_file(self._document())
+
+    def __bytes__(self) -> bytes:
+        return self._text
 
 
 def as_file(document: Mapping[Any, Any]) -> bytes:

@@ -21,7 +21,7 @@ from harness.wire.bodies import DataVersion, TopicConfig, TopicConfigTable
 from harness.wire.messages import TopicName
 
 from .part import Part
-from .tables import as_file, stored_table
+from .tables import FileText, stored_table
 
 if TYPE_CHECKING:
     from .core import Broker
@@ -245,7 +245,8 @@ class Topics(Part):
         """What has changed is to be written."""
         if self._unwritten:
             self._unwritten = False
-            self.broker.persist(TOPICS_FILE, as_file(self.document().document()))
+            table = TopicConfigTable(self.version, dict(self.table))
+            self.broker.persist(TOPICS_FILE, FileText(table.document))
 
 
 def version_of_line(version: DataVersion, v5: bool) -> DataVersion:

@@ -7,7 +7,7 @@
 3. Every `Ask` is answered exactly once, by `answered` of the endpoint, within its time; a `Notify` never is.
 """
 
-from typing import TypeAlias
+from typing import SupportsBytes, TypeAlias
 
 import msgspec
 
@@ -30,10 +30,12 @@ class Persist(msgspec.Struct, frozen=True):
 
     Of a NameServer, `path_key` is the setting that names it: `kvConfigPath` or `configStorePath`. Of a
     Broker, it is the path of the file below the store's root, as `config/topics.json`.
+
+    `bytes(data)` is the content; a long text may be written only then.
     """
 
     path_key: str
-    data: bytes
+    data: SupportsBytes
 
 
 class Notify(msgspec.Struct, frozen=True):

@@ -281,7 +281,7 @@ class Shell(Generic[E]):
             return
         held, self._held = self._held, []
         for path_key, data in {e.path_key: e.data for e in held if type(e) is Persist}.items():
-            self._persist(path_key, data)
+            self._persist(path_key, bytes(data))
         if any(type(effect) is Flush for effect in held):
             try:
                 self.endpoint.flush()

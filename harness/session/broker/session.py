@@ -128,7 +128,7 @@ class BrokerSession(PopRequests):
         end = self.now() + _LONGEST_PERIOD + self.jitter
         while not self._identity:
             for server in self.nameservers:
-                for heard in server.record():
+                for heard in server.heard():
                     if heard.command.code == RequestCode.REGISTER_BROKER:
                         self._identity = heard.command.ext or {}
             if not self._identity:

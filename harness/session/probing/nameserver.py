@@ -77,6 +77,11 @@ class ProbingNameServer:
         """Whether it can be reached."""
         return self._is_up
 
+    def number_heard(self) -> int:
+        """How much has come."""
+        with self._lock:
+            return len(self._heard)
+
     def heard(self, beginning: int = 0) -> tuple[ReceivedRequest, ...]:
         """Everything that has come, without the first ``beginning``."""
         with self._lock:

@@ -154,9 +154,9 @@ class NameServerView:
         self._server = server
         self._number = number
         self._taken: set[int] = set()
-        self._recorded = 0
+        self._recorded = server.number_heard()
         self._connections: dict[int, int] = {}
-        self._events: list[int] = []
+        self._events: dict[int, int] = {}
 
     @property
     def address(self) -> str:
@@ -232,25 +232,30 @@ class NameServerView:
         self._server.behave()
 
     def heard(self, beginning: int = 0) -> tuple[ReceivedRequest, ...]:
-        """All that was ever heard, without the first ``beginning``; the trace does not have it."""
+        """All that was ever heard, without the first ``beginning``."""
         return self._server.heard(beginning)
 
-    def record(self) -> tuple[ReceivedRequest, ...]:
-        """Writes what has come since into the trace; gives all that was ever heard."""
-        heard = self._server.heard()
-        for one in heard[self._recorded :]:
-            self._connections[one.connection], event = self._session.heard(
+    def record(self) -> int:
+        """Writes what has come since the case began into the trace; gives how much was ever heard."""
+        for one in self._server.heard(self._recorded):
+            self._write(self._recorded, one)
+            self._recorded += 1
+        return self._recorded
+
+    def _write(self, number: int, one: ReceivedRequest) -> None:
+        """Into the trace, once."""
+        if number not in self._events:
+            self._connections[one.connection], self._events[number] = self._session.heard(
                 self._connections.get(one.connection), self.address, one
             )
-            self._events.append(event)
-        self._recorded = len(heard)
-        return heard
 
-    def take(self, code: int | None, since: Answer | Mark | None, where: Where | None) -> Replied | None:
-        """The first that was not given yet, and is meant. What came at the very moment of an answer may be
-        what came of it; what came at that of a mark was before it.
+    def take(
+        self, code: int | None, since: Answer | Mark | None, where: Where | None, beginning: int
+    ) -> Replied | None:
+        """The first behind the first ``beginning`` that was not given yet, and is meant. What came at the
+        very moment of an answer may be what came of it; what came at that of a mark was before it.
         """
-        for number, one in enumerate(self.record()):
+        for number, one in enumerate(self._server.heard(beginning), beginning):
             if number in self._taken or (code is not None and one.command.code != code):
                 continue
             if isinstance(since, Answer) and one.at < since.mark.earliest:
@@ -260,6 +265,7 @@ class NameServerView:
             if where is not None and not where(one.command):
                 continue
             self._taken.add(number)
+            self._write(number, one)
             return Replied(
                 connection=self._connections[one.connection],
                 event=self._events[number],
@@ -300,6 +306,7 @@ class _Hearing(Request):
         self._where = where
         self._began = session.clock.now()
         self._mark = mark
+        self._passed = 0
         self._end = None if within is None else (mark.latest if mark else self._began) + within
 
     def seconds(self) -> float:
@@ -317,7 +324,7 @@ class _Hearing(Request):
     def _hear(self, silence_is_an_answer: bool) -> Outcome:
         session, clock = self.session, self.session.clock
         began = clock.waiting()
-        while (heard := self._server.take(self._code, self._since, self._where)) is None:
+        while (heard := self._look()) is None:
             session.checked(f"waiting for {self.subject}")
             over = clock.waiting() - began >= clock.timing.answer if self._end is None else False
             if over or (self._end is not None and clock.now() >= self._end):
@@ -327,6 +334,13 @@ class _Hearing(Request):
             session.pause(clock.timing.pause)
             if self._end is not None and clock.kind != "virtual":
                 session.prolong(clock.waiting() - paused)  # time asked for is not time lost
+        return heard
+
+    def _look(self) -> Replied | None:
+        """At what has come since the last look."""
+        end = self._server.record()
+        heard = self._server.take(self._code, self._since, self._where, self._passed)
+        self._passed = end
         return heard
 
     def _is_answered(self, silence_is_an_answer: bool) -> bool:

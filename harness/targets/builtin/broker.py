@@ -79,7 +79,7 @@ class BuiltinBroker(InProcess):
             line,
             config=Config.of(self._setup, line),
             storage=self._storage,
-            stored=dict(self._files),
+            stored=self._stored(),
             mutant=self._mutant,
             chance=_Chance(),
             started=self._time,
@@ -90,7 +90,7 @@ class BuiltinBroker(InProcess):
     def _effect(self, effect: Effect) -> None:
         match effect:
             case Persist(name, data) if is_of_access(name):
-                self.place(name, data)
+                self.place(name, bytes(data))
             case Ask(number, address, data, within):
                 answer = self._nameserver_says(address, data)
                 late = within if answer == "silence" else 0

@@ -93,13 +93,14 @@ class BuiltinInstance(InProcess):
         return self._opened(endpoint.connected_to_controller)
 
     def _build(self) -> Endpoint:
-        written = self._files.get("configStorePath")
+        stored = self._stored()
+        written = stored.get("configStorePath")
         line = reference_line("nameserver", self._profile)
         return build(
             line,
             config=Config.of(self._setup, line) if written is None else Config.from_properties(written, line),
-            kv=self._files.get("kvConfigPath"),
-            replicas=self._files.get("controllerStorePath"),
+            kv=stored.get("kvConfigPath"),
+            replicas=stored.get("controllerStorePath"),
             mutant=self._mutant,
             started=self._time,
             certificates=certificates_for(self._setup, lambda _: None),
