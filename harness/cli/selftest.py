@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
     if options.explained is not None:
         names = ", ".join(f"--{name}" for name in MEASURES)
         raise Usage(f"rmq-harness selftest: --explained: it belongs to one of {names}")
+    _make(options.out)
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
@@ -135,17 +136,22 @@ def _chosen(
 def _tasks(
     options: argparse.Namespace, chosen: dict[str, tuple[LoadedCase, ...]], mutants: Sequence[str]
 ) -> list[Task]:
-    """The sound reference against every case; each mutant against those that declare it, or against all."""
+    """Each mutant against the cases that declare it, or against all; the sound reference against every case,
+    or where mutants were named against those that these meet.
+    """
     tasks: list[Task] = []
     role: Role = options.role
     for profile, some in chosen.items():
         names = tuple(one.name for one in some)
-        tasks.append(Task(role, profile, "", names))
+        of_mutants = []
         for name in mutants:
             if reference_line(role, profile) in MUTANTS[name].profiles:
                 tried = names if options.full else declared(some, role, profile, name)
                 if tried or not _is_of_a_part(options):
-                    tasks.append(Task(role, profile, name, tried))
+                    of_mutants.append(Task(role, profile, name, tried))
+        met = {name for task in of_mutants for name in task.cases}
+        sound = tuple(name for name in names if name in met) if options.mutant else names
+        tasks += [Task(role, profile, "", sound), *of_mutants]
     return tasks
 
 
@@ -212,14 +218,23 @@ def _write(
 ) -> list[str]:
     table, text = out / "selftest.json", out / "selftest.txt"
     try:
-        out.mkdir(parents=True, exist_ok=True)
         table.write_bytes(msgspec.json.format(msgspec.json.encode(answer), indent=2) + b"\n")
         text.write_text(_matrix(seen, judged), encoding="utf-8")
     except OSError as error:
-        raise Usage(
-            f"rmq-harness selftest: --out {out}: {error.strerror}; expected a place to write to"
-        ) from None
+        raise _unwritable(out, error) from None
     return [str(text), str(table)]
+
+
+def _make(out: Path) -> None:
+    """Raises Usage, before minutes are spent on what cannot be written."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(out, error) from None
+
+
+def _unwritable(out: Path, error: OSError) -> Usage:
+    return Usage(f"rmq-harness selftest: --out {out}: {error.strerror}; expected a place to write to")
 
 
 def _matrix(seen: Sequence[Seen], judged: Sequence[LoadedCase]) -> str:

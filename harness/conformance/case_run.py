@@ -25,7 +25,7 @@ from harness.conformance.frame_fault import FrameFault
 from harness.conformance.instances import Waiting
 from harness.conformance.loading import LAST, LoadedCase
 from harness.conformance.mistyped import mistyped_header
-from harness.conformance.observed import changed_before, deed_of, held_of, sent_frame, sent_of
+from harness.conformance.observed import acts_before, changed_before, deed_of, held_of, sent_frame, sent_of
 from harness.conformance.pauses import Wait
 from harness.conformance.sessions import session_of
 from harness.conformance.unasked import unasked_response
@@ -330,7 +330,8 @@ class CaseRun:
         frame = outcome.data if isinstance(outcome, Garbled) else frame
         start, end = _range(decisive, outcome.body_offset if isinstance(outcome, Replied) else 0, frame)
         sent = sent_of(unmet.exchange)
-        deed, then = deed_of(unmet, sent)
+        acts = acts_before(unmet)
+        deed, then = deed_of(unmet, acts, sent)
         return msgspec.structs.replace(
             self._judged(
                 "\n".join(unmet.expected),
@@ -348,7 +349,7 @@ class CaseRun:
             deed=deed,
             then=then,
             wrong=unmet.wrong if isinstance(unmet.wrong, Wrong) else None,
-            after=changed_before(unmet),
+            after=changed_before(unmet, acts),
         )
 
     def _of_frames(self, fault: FrameFault, session: Session) -> Failure:

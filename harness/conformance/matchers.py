@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import Enum
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 import msgspec
 
@@ -31,6 +31,16 @@ class Matcher(Protocol):
 
     def __str__(self) -> str:
         """One line for "expected"."""
+
+
+_matchers: dict[type, bool] = {}  # the look at a protocol's methods is slow, and cases compare many values
+
+
+def _is_matcher(value: object) -> TypeGuard[Matcher]:
+    kind = type(value)
+    if kind not in _matchers:
+        _matchers[kind] = issubclass(kind, Matcher)
+    return _matchers[kind]
 
 
 class _Anything:
@@ -166,7 +176,7 @@ def difference(pattern: object, actual: object) -> Path | None:
 
     Numbers of different kinds are not equal here: True is not 1, because on the wire they are not.
     """
-    if isinstance(pattern, Matcher):
+    if _is_matcher(pattern):
         return pattern.differs(actual)
     if isinstance(pattern, Mapping):
         if not isinstance(actual, Mapping):
@@ -229,7 +239,7 @@ def below(value: object, step: object, nothing: object = ABSENT) -> object:
 def _plain(value: object, added: Path = (), columns: tuple[str, ...] = ()) -> str:
     if isinstance(value, Including):
         return f"including {_plain(value.items, (), columns)}"
-    if isinstance(value, Matcher):
+    if _is_matcher(value):
         return str(value)
     if value is None:
         return "absent"

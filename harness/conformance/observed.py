@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
 
 from harness.catalogue import Profile
 from harness.conformance.wrong import answer_words
@@ -72,11 +73,15 @@ def _sent(request: str, traits: tuple[str, ...], command: Command | None, data: 
     )
 
 
-def changed_before(unmet: Unmet) -> tuple[str, ...]:
+Acts: TypeAlias = Sequence[tuple[Event, str]]
+"""What a case did, in order, each with the words for a change; empty for a plain question."""
+
+
+def changed_before(unmet: Unmet, acts: Acts) -> tuple[str, ...]:
     """What had changed something before, each once, by when it came last."""
     found: dict[str, None] = {}
     request = unmet.exchange.request
-    for _, words in _acts(unmet):
+    for _, words in acts:
         if words:
             found.pop(words, None)
             found[words] = None
@@ -85,7 +90,7 @@ def changed_before(unmet: Unmet) -> tuple[str, ...]:
     return tuple(found)
 
 
-def deed_of(unmet: Unmet, sent: Sent | None) -> tuple[Sent | None, tuple[str, ...]]:
+def deed_of(unmet: Unmet, acts: Acts, sent: Sent | None) -> tuple[Sent | None, tuple[str, ...]]:
     """What was done before something was asked, or without anything that was asked; ``sent`` is the latter.
 
     Nothing where what was asked is a change itself.
@@ -95,7 +100,7 @@ def deed_of(unmet: Unmet, sent: Sent | None) -> tuple[Sent | None, tuple[str, ..
         return None, ()
     link = exchange.connection if exchange.request is None and not exchange.awaits_answer else 0
     data, then = b"", list[str]()
-    for event, words in _acts(unmet):
+    for event, words in acts:
         if isinstance(event, SentBytes):
             if words or event.connection == link:
                 data, then = event.data, []
@@ -107,11 +112,12 @@ def deed_of(unmet: Unmet, sent: Sent | None) -> tuple[Sent | None, tuple[str, ..
     return (None, ()) if deed is not None and deed == sent else (deed, tuple(then))
 
 
-def _acts(unmet: Unmet) -> Iterable[tuple[Event, str]]:
-    """What the case did before, in order, each with the words for a change; empty for a plain question.
+def acts_before(unmet: Unmet) -> Acts:
+    """What the case did before. Connections that are the harness's own are left out."""
+    return tuple(_acts(unmet))
 
-    Connections that are the harness's own are left out.
-    """
+
+def _acts(unmet: Unmet) -> Iterator[tuple[Event, str]]:
     asked_at, used = unmet.exchange.sent_event, set[int]()
     events = unmet.exchange.session.trace.events
     for event in events[: unmet.until if asked_at is None else asked_at]:

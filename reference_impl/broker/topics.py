@@ -245,7 +245,7 @@ class Topics(Part):
         """What has changed is to be written."""
         if self._unwritten:
             self._unwritten = False
-            table = TopicConfigTable(self.version, dict(self.table))
+            table = msgspec.structs.replace(self.document(), topic_config_table=dict(self.table))
             self.broker.persist(TOPICS_FILE, FileText(table.document))
 
 

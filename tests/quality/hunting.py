@@ -22,7 +22,9 @@ from pathlib import Path
 from types import FrameType
 
 import msgspec
+import pytest
 import yaml
+from _pytest.mark import ParameterSet
 
 from harness.catalogue import Role as RoleName
 from harness.engine.context import TargetContext
@@ -51,6 +53,7 @@ __all__ = [
     "by_hand",
     "hunt",
     "profile_of",
+    "spread",
     "state_mutants",
 ]
 
@@ -189,6 +192,11 @@ def state_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
 def asked_mutants(chapters: Iterable[str] = CHAPTERS) -> list[Mutant]:
     """Those that machines are to find."""
     return [mutant for mutant in state_mutants(chapters) if mutant.name not in NOT_ASKED]
+
+
+def spread(names: Iterable[str]) -> list[str | ParameterSet]:
+    """Parameters of a test: one in three is tried at each landing, the others in soaks."""
+    return [pytest.param(one, marks=pytest.mark.soak) if n % 3 else one for n, one in enumerate(names)]
 
 
 def by_hand() -> dict[str, int]:

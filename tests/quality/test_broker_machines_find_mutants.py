@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 from broker_hunting import broker_mutants
-from hunting import hunt
+from hunting import hunt, spread
 
 MOST = 100
 """Programs; a run of `fuzz` plays as many in seconds."""
@@ -96,7 +96,7 @@ def test_the_listed_mutants_are_about_state() -> None:
     assert set(FOUND) <= {one.name for one in broker_mutants()}
 
 
-@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("name", spread(FOUND))
 def test_a_mutant_is_found_soon(name: str) -> None:
     found = hunt(name, "1", examples=MOST, shrinks=False, role="broker")
     assert found.examples is not None, f"not found in {MOST} programs"

@@ -10,7 +10,7 @@ those that are only tried for this.
 from __future__ import annotations
 
 import pytest
-from hunting import CHAPTERS, NOT_ASKED, by_hand, hunt, state_mutants
+from hunting import CHAPTERS, NOT_ASKED, by_hand, hunt, spread, state_mutants
 
 from reference_impl.mutants import MUTANTS
 
@@ -35,7 +35,7 @@ def test_what_machines_are_not_asked_for_is_there_and_about_state() -> None:
     assert len(NOT_ASKED) < len(state_mutants()) / 8
 
 
-@pytest.mark.parametrize("name", LISTED)
+@pytest.mark.parametrize("name", spread(LISTED))
 def test_a_mutant_is_found_from_every_seed_and_its_program_gets_small(name: str) -> None:
     shrunk: list[tuple[str, ...]] = []
     for seed in (*SEEDS, *SPARE):

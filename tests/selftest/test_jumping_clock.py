@@ -44,7 +44,7 @@ def fuzzing(environment: Mapping[str, str], out: Path, mutant: str, *words: str)
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from harness.cli import main; sys.exit(main())"
     )
-    limits = ["--seed", "1", "--shrink-time", "5s", "--out", str(out), "--json"]
+    limits = ["--seed", "1", "--shrink-time", "1s", "--out", str(out), "--json"]
     return subprocess.Popen(
         [sys.executable, "-c", script, "fuzz", TARGET.format(mutant=mutant), *words, *limits],
         env=environment,

@@ -17,9 +17,8 @@ from harness.targets import parse
     [
         ("nameserver", "4.9"),
         ("nameserver", "5.5"),
-        ("broker", "4.9"),
-        pytest.param("broker", "5.3", marks=pytest.mark.soak),
         ("broker", "5.5"),
+        *(pytest.param("broker", line, marks=pytest.mark.soak) for line in ("4.9", "5.3")),
     ],
 )
 def test_every_code_that_cases_send_has_an_owner_that_sends_it(role: Role, profile: str) -> None:

@@ -45,12 +45,10 @@ NOT_ASKED: dict[str, set[int]] = {"nameserver": set(), "broker": set()}
 @pytest.mark.parametrize(
     ("role", "profile"),
     [
-        ("nameserver", "4.9"),
-        ("nameserver", "5.3"),
         ("nameserver", "5.5"),
-        ("broker", "4.9"),
-        pytest.param("broker", "5.3", marks=pytest.mark.soak),  # it has next to no case that 5.5 has not
         ("broker", "5.5"),
+        # Self-tests run every case on the reference of each line, too.
+        *(pytest.param(role, line, marks=pytest.mark.soak) for role in NOT_ASKED for line in ("4.9", "5.3")),
     ],
 )
 def test_the_reference_conforms(role: str, profile: str, tmp_path: Path) -> None:
@@ -83,8 +81,9 @@ def test_every_mutant_of_a_chapter_is_killed_and_every_case_kills(
 def test_workers_give_the_same_verdicts(tmp_path: Path) -> None:
     target = "builtin:5.3?mutant=leases-never-end"
     verdicts = []
+    chapters = "lease,registration,routes,kv,framing"
     for number in ("1", "2"):
-        ended = rmq("check", target, "-n", number, "--out", number, cwd=tmp_path)
+        ended = rmq("check", target, "-n", number, "--out", number, "--select", chapters, cwd=tmp_path)
         assert ended.returncode == 1, ended.stderr
         verdicts.append({one.case: one.verdict for one in read_run(tmp_path / number).results})
     assert verdicts[0] == verdicts[1]

@@ -63,7 +63,7 @@ class Lasting:
         if cleanly:
             self.one.broker.stop(self.one.now)
         self.one.broker.store.commit()
-        self._files |= {saving.name: saving.data for saving in self.one.taken(Saving)}
+        self._files |= {saving.name: bytes(saving.data) for saving in self.one.taken(Saving)}
         self.one = make_broker(
             self._profile,
             stored=self._files,

@@ -108,7 +108,7 @@ def test_how_far_was_delivered_is_written_in_intervals_and_at_the_end(asked, pro
     one.pass_time(1_000)
     assert not [saving for saving in one.taken(Saving) if saving.name == DELAY_OFFSETS]
     one.pass_time(10_000)
-    written = [saving.data for saving in one.taken(Saving) if saving.name == DELAY_OFFSETS]
+    written = [bytes(saving.data) for saving in one.taken(Saving) if saving.name == DELAY_OFFSETS]
     assert DelayOffsets.decode(written[-1]).offset_table == {1: 1}
     one.broker.stop(one.now)
     assert not [saving for saving in one.taken(Saving) if saving.name == DELAY_OFFSETS]

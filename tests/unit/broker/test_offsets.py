@@ -115,7 +115,7 @@ def test_offsets_of_queues(one, profile):
 
 
 def saved(one):
-    return {saving.name: saving.data for saving in one.taken(Saving)}
+    return {saving.name: bytes(saving.data) for saving in one.taken(Saving)}
 
 
 def test_what_is_confirmed_is_written_before_and_the_rest_in_intervals(one):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ from harness.catalogue import Role  # noqa: E402
 from harness.mining import schema  # noqa: E402
 from harness.mining.clusters import explains  # noqa: E402
 from harness.mining.mine import Mined, _wanted, mine, nothing  # noqa: E402
+from harness.mining.page.tables import Folder, write_tables  # noqa: E402
 from harness.mining.tables import TABLES  # noqa: E402
 
+GUIDE = Path(__file__).parents[3] / "docs/guides/mining.md"
 RUNS = 400
 LETTERS = schema.ALPHABETS["nameserver"]
 
@@ -110,6 +113,24 @@ def test_the_code_that_one_target_answers_otherwise_is_a_divergence(mined: Mined
     assert {row["kind"] for row in found} == {"response code", "outcome"}
     (code,) = [row for row in found if row["kind"] == "response code"]
     assert (code["rule"], code["code_a"], code["code_b"], code["of_seeds"]) == ("member-group", 0, 17, RUNS)
+
+
+def test_the_example_of_the_guide_runs(
+    mined: Mined,
+    campaigns: tuple[Path, Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "D").symlink_to(campaigns[1])
+    write_tables(mined.tables, Folder(str(tmp_path / "R")))
+    monkeypatch.chdir(tmp_path)
+    exec(example, {})
+    printed = capsys.readouterr().out
+    assert re.search(r"^ *target +statement +failed +runs", printed, re.MULTILINE)
+    assert re.search(r"^\S+ +fail +[1-9]", printed, re.MULTILINE)
+    assert re.search(r"^(\d+)\s+[1-9]\d*$", printed, re.MULTILINE)
 
 
 def test_a_mutant_tells_how_long_it_took(spark: Any, tmp_path: Path) -> None:

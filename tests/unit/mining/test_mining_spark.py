@@ -65,6 +65,7 @@ def test_ours_are_defaults_and_nothing_is_seen_or_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.soak
 def test_what_the_files_of_spark_say_stands(tmp_path: Path) -> None:
     lines = (
         "spark.driver.memory 700m",

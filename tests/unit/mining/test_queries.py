@@ -133,7 +133,9 @@ def test_every_query_counts_what_duckdb_counts(root: Path, ours: dict[str, set[t
             assert ours[name], f"{name} counts nothing here, and shows nothing"
 
 
-@pytest.mark.parametrize("change", ["shuffled", "split", "parts"])
+@pytest.mark.parametrize(
+    "change", ["shuffled", *(pytest.param(one, marks=pytest.mark.soak) for one in ("split", "parts"))]
+)
 def test_nothing_depends_on_the_place_of_a_row(
     spark: Any, root: Path, tmp_path: Path, ours: dict[str, set[tuple[Any, ...]]], change: str
 ) -> None:
