@@ -28,7 +28,7 @@ def failed_before(before: Run | None, target: str, role: Role, profile: str) -> 
     header = before.header
     if (header.target, header.role, header.profile) != (target, role, profile):
         return ()
-    known = {one.name for one in cases()}
+    known = {one.name for one in cases(role=role)}
     return tuple(name for name in still_failing(before) if name in known)
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from harness.catalogue import (
     CLASSES,
+    ROLES,
     Catalogue,
     CatalogueError,
     CatalogueProblems,
@@ -86,8 +87,8 @@ class LoadedCase:
         return tuple(one for one in found if one is not None and profile in one.profiles)
 
 
-def modules() -> list[ModuleType]:
-    """The modules that hold cases, imported.
+def modules(role: Role | None = None) -> list[ModuleType]:
+    """The modules that hold cases, or those that may hold cases for servers of the role, imported.
 
     Raises:
         CatalogueError: from a case that does not stand its own checks.
@@ -95,7 +96,12 @@ def modules() -> list[ModuleType]:
     import harness.conformance as package
 
     names = (one.name for one in pkgutil.walk_packages(package.__path__, f"{package.__name__}."))
-    return [importlib.import_module(name) for name in sorted(names) if ".test_" in name]
+    others = tuple(f"{package.__name__}.{one}." for one in ROLES if role not in (None, one))
+    return [
+        importlib.import_module(name)
+        for name in sorted(names)
+        if ".test_" in name and not name.startswith(others)
+    ]
 
 
 def cases(found: Collection[ModuleType] | None = None, *, role: Role | None = None) -> list[LoadedCase]:
@@ -110,7 +116,7 @@ def cases(found: Collection[ModuleType] | None = None, *, role: Role | None = No
 
 @functools.cache
 def _installed(role: Role | None) -> tuple[LoadedCase, ...]:
-    return tuple(_in(modules(), role))
+    return tuple(_in(modules(role), role))
 
 
 def _in(found: Collection[ModuleType], role: Role | None) -> list[LoadedCase]:

@@ -59,7 +59,7 @@ def containers(client: docker.DockerClient, owner: str = "") -> list[str]:
     return [found.id for found in client.containers.list(all=True, filters={"label": label})]
 
 
-SOME_CHAPTERS = ("--select", "sanity,registration,kv,routes")
+SOME_CHAPTERS = ("--select", "sanity,registration,kv,routes", "--fast")
 
 
 @pytest.mark.parametrize(

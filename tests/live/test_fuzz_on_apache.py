@@ -32,7 +32,7 @@ MINUTES = pytest.mark.soak
 @pytest.mark.parametrize(
     ("version", "kind", "examples", "time"),
     [
-        ("4.9.8", "all", "30", "90s"),
+        pytest.param("4.9.8", "all", "30", "90s", marks=MINUTES),
         ("5.3.3", "all", "30", "90s"),
         pytest.param("4.9.8", "all", "100000", "10m", marks=MINUTES),
         pytest.param("5.3.3", "all", "100000", "10m", marks=MINUTES),

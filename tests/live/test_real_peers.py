@@ -238,6 +238,7 @@ def test_a_broker_comes_and_goes(scenes: Callable[..., Scene]) -> None:
     scene.same()
 
 
+@pytest.mark.soak
 def test_a_slave_stays_where_the_master_goes(scenes: Callable[..., Scene], version: str) -> None:
     newer = VERSIONS[version] > VERSIONS["4.9.8"]
     scene = scenes(*((("supportActingMaster", "true"),) if newer else ()))
