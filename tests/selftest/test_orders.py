@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -20,16 +21,20 @@ def verdicts(out: Path, *arguments: str) -> Verdicts:
     return {one.case: (one.verdict, one.blocked_by) for one in read_run(out).results}
 
 
-SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3, 4))]
+MUTANTS = {
+    "serves-the-essential-only": {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED, Verdict.DEVIATES},
+    "": {Verdict.PASS},
+    "unregistration-is-ignored": {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED},
+}
+"""What the verdicts on them are."""
+FIRST, *OTHERS = itertools.product(MUTANTS.items(), (1, 2, 3, 4))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
-    ("mutant", "kinds"),
+    ("mutant", "kinds", "seed"),
     [
-        ("", {Verdict.PASS}),
-        ("serves-the-essential-only", {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED, Verdict.DEVIATES}),
-        ("unregistration-is-ignored", {Verdict.PASS, Verdict.FAIL, Verdict.BLOCKED}),
+        (*FIRST[0], FIRST[1]),
+        *(pytest.param(*one, seed, marks=pytest.mark.soak) for one, seed in OTHERS),
     ],
 )
 def test_verdicts_are_the_same_in_any_order(

@@ -35,7 +35,7 @@ BUGS: dict[str, tuple[AnyStep, ...]] = {
     "unregistration-is-ignored": (
         _REGISTERED,
         Unregister(broker="bé\\", address="a30"),
-        Time(seconds=5),
+        Time(seconds=3),
         ClusterInfo(),
     ),
     "unknown-broker-is-an-error": (Unregister(broker="bé\\", address="a30"),),
