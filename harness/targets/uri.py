@@ -15,8 +15,8 @@ from harness.catalogue import Role, newest_profile, profiles
 from harness.session import DEFAULT_SETUP, Instance, Setup
 from harness.targets import warp as faketime
 from harness.targets.apache import ApacheTarget
-from harness.targets.builtin.broker import BuiltinBroker, problem_with_broker
-from harness.targets.builtin.target import BuiltinInstance, BuiltinTarget, problem_with
+from harness.targets.builtin.broker import BuiltinBroker
+from harness.targets.builtin.target import BuiltinInstance, BuiltinTarget, problem_with_mutant
 from harness.targets.capabilities import Capabilities
 from harness.targets.command import ExecBrokerTarget, ExecTarget
 from harness.targets.container import DockerTarget
@@ -153,7 +153,7 @@ def _builtin(uri: str, rest: str, role: Role) -> BuiltinTarget:
     if found not in lines:
         raise _wrong(uri, f"a profile after builtin: ({', '.join(lines)}), or nothing", "builtin:5.3")
     mutant = options.get("mutant")
-    if problem := (problem_with_broker if is_broker else problem_with)(found, mutant):
+    if mutant is not None and (problem := problem_with_mutant(mutant, role, found)):
         raise TargetError(
             expected="a mutant of the reference",
             got=uri,

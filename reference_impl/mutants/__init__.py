@@ -9,9 +9,9 @@ given once and never again, and says what the faulty server does.
 import importlib
 import pkgutil
 
-from .registry import MUTANTS, Mutant, apply, mutant, mutants_of
+from .registry import MUTANTS, Mutant, apply, mutant, mutants_of, problem_with
 
-__all__ = ["MUTANTS", "Mutant", "apply", "mutant", "mutants_of"]
+__all__ = ["MUTANTS", "Mutant", "apply", "mutant", "mutants_of", "problem_with"]
 
 for _folder in ("broker", "nameserver", "remoting"):
     for _found in pkgutil.walk_packages([f"{path}/{_folder}" for path in __path__], f"{__name__}.{_folder}."):

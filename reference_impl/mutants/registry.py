@@ -177,6 +177,13 @@ def mutants_of(role: str) -> dict[str, Mutant]:
     return {one.name: one for one in sorted(found, key=lambda one: one.chapter)}
 
 
+def problem_with(mutant: Mutant, profile: str) -> str | None:
+    """Why the mutant is none of that profile, or None."""
+    if profile in mutant.profiles:
+        return None
+    return f"mutant {mutant.name!r} is for profile {' and '.join(mutant.profiles)}, not {profile}"
+
+
 def apply(name: str, parts: Parts, role: str = "nameserver") -> Parts:
     """The parts of a mutant; `parts` are those of a server of the role.
 
@@ -187,8 +194,6 @@ def apply(name: str, parts: Parts, role: str = "nameserver") -> Parts:
     found = MUTANTS[name]
     if role not in found.roles:
         raise ValueError(f"mutant {name!r} is one of a {' and a '.join(found.roles)}, not of a {role}")
-    if parts.profile.name not in found.profiles:
-        raise ValueError(
-            f"mutant {name!r} is for profile {' and '.join(found.profiles)}, not {parts.profile.name}"
-        )
+    if problem := problem_with(found, parts.profile.name):
+        raise ValueError(problem)
     return found.applied(parts)

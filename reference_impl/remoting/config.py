@@ -4,6 +4,7 @@ A value of the wrong kind is refused at the start with key, value and what was e
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import msgspec
@@ -56,6 +57,7 @@ class ServerConfig(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         """Raises ConfigError for settings that contradict each other or mean nothing."""
 
     @classmethod
+    @cache
     def settings(cls) -> tuple[msgspec.structs.FieldInfo, ...]:
         """The fields that are settings; `encode_name` is the key."""
         return tuple(field for field in msgspec.structs.fields(cls) if field.name != "file")

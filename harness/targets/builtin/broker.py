@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from harness.program.chance import chance
 from harness.session import DEFAULT_SETUP, ProbingNameServer, Setup, TargetDied, Transport
-from harness.targets.builtin.target import reference_line, unknown_mutant
+from harness.targets.builtin.target import reference_line
 from harness.targets.in_process import NEVER, InProcess, StumbleError
 from harness.targets.probed_broker import nameservers_in, with_nameservers
 from harness.wire import WireError
@@ -38,17 +38,6 @@ class _Chance:
 
     def below(self, n: int) -> int:
         return self._source.randrange(n)
-
-
-def problem_with_broker(profile: str, mutant: str | None) -> str | None:
-    """Why there is no such reference, or None."""
-    if unknown := unknown_mutant(mutant, "broker"):
-        return unknown
-    try:
-        build(reference_line("broker", profile), mutant=mutant, chance=_Chance(), started=_EPOCH)
-    except ValueError as problem:
-        return str(problem)
-    return None
 
 
 class BuiltinBroker(InProcess):

@@ -12,7 +12,7 @@ from harness.targets.in_process import InProcess
 from harness.targets.settings import with_controller
 from reference_impl.broker import PARTS as BROKER
 from reference_impl.certificates import certificates_for
-from reference_impl.mutants import mutants_of
+from reference_impl.mutants import MUTANTS, mutants_of, problem_with
 from reference_impl.nameserver import PROFILES, Config, Endpoint, build
 
 _PORT = 9876
@@ -25,27 +25,17 @@ Made: TypeAlias = Callable[[str, str | None, Setup], InProcess]
 """(profile, mutant, setup) -> a reference that has just started."""
 
 
-def problem_with(profile: str, mutant: str | None) -> str | None:
-    """Why there is no such reference, or None."""
-    if unknown := unknown_mutant(mutant, "nameserver"):
-        return unknown
-    try:
-        build(reference_line("nameserver", profile), mutant=mutant)
-    except ValueError as problem:
-        return str(problem)
-    return None
-
-
 def reference_line(role: Role, profile: str) -> str:
     """The line that the reference of a role serves where this profile is asked for: it knows no other."""
     return nearest_line(profile, PROFILES if role == "nameserver" else BROKER)
 
 
-def unknown_mutant(name: str | None, role: Role) -> str | None:
-    """A sentence where the reference of a role has no mutant of that name."""
+def problem_with_mutant(name: str, role: Role, profile: str) -> str | None:
+    """Why the reference of a role has no such mutant, or None."""
+    found = MUTANTS.get(name)
+    if found is not None and role in found.roles:
+        return problem_with(found, reference_line(role, profile))
     known = mutants_of(role)
-    if name is None or name in known:
-        return None
     hint = did_you_mean(name, known)
     return f"there is no mutant {name!r} among {len(known)}{hint and f'; {hint}'}"
 
