@@ -607,8 +607,8 @@ local ANSWERS = {
   },
   [200070] = {
     [17] = "There is no such topic.",
-    [29] = "The topic is no parent, or more than 32 messages are asked for.",
-    [210] = "It is too late.",
+    [29] = "The topic is no parent, or not that of the group, or more than 32 messages are asked for.",
+    [210] = "It is too late, or there is nothing.",
   },
   [200071] = {
     [1] = "It cannot be read.",
@@ -624,9 +624,10 @@ local ANSWERS = {
   },
   [200077] = {
     [17] = "There is no such parent.",
-    [29] = "It is no parent.",
+    [29] = "It is no parent, or not that of the group.",
   },
   [200078] = {
+    [1] = "No light topic is named, and topK is not above 0.",
     [26] = "There is no such group.",
     [29] = "It has no parent.",
   },
