@@ -147,7 +147,7 @@ def test_parent_is_made(bk: BrokerSession) -> None:
 
 @case(kills=["bound-groups-are-not-shown", "models-of-groups-are-any-text"])
 def test_groups_are_bound_to_parents(bk: BrokerSession) -> None:
-    topic, other, unknown = parent(bk), parent(bk), bk.name("T")
+    topic, other, unknown = parent(bk), parent(bk), f"{bk.name('T')}-ü"
     group, stray = bk.group(), bk.group()
     kept = {
         "lite.sub.model": "Exclusive",
@@ -213,10 +213,10 @@ def test_light_group_is_shown(bk: BrokerSession) -> None:
 @case(kills=["any-group-pops-light-messages", "light-pops-find-nothing-never"])
 def test_light_pops_need_a_bound_group(bk: BrokerSession) -> None:
     topic, group = parent(bk), bk.group()
-    for one in (bound_group(bk, parent(bk)), group):
+    for one, most in ((bound_group(bk, parent(bk)), "5"), (group, "7")):
         refused = light_pop(bk, topic, one)
         refused >> Reply(INVALID, remark=f"subscription bind topic not match, {one}")
-        client = {"parentTopic": topic, "group": one, "clientId": "client"}
+        client = {"parentTopic": topic, "group": one, "clientId": "Gerät-ü", "maxCount": most}
         no_match = f"Subscription [{one}]-[{topic}] not match."
         bk.call(RequestCode.GET_LITE_CLIENT_INFO, client) >> Reply(INVALID, remark=no_match)
     bk.send(topic) >> Reply(SUCCESS)
