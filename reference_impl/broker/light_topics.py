@@ -27,6 +27,8 @@ _MOST: Final = 32
 
 
 _NEVER: Final = -1
+_NONE: Final = -1
+"""Of a client that subscribes to nothing, and of a light topic that a group does not consume."""
 _TIMES: Final = ("invisibleTime", "popTime", "reviveQid")
 _REVIVED: Final = 999
 """The queue of messages that are not acknowledged; there is none."""
@@ -100,8 +102,8 @@ class LightTopics(Part):
             "clientId": required.text(ext, "clientId"),
             "group": group,
             "lastAccessTime": _NEVER,
-            "lastConsumeTime": _NEVER,
-            "liteTopicCount": 0,
+            "lastConsumeTime": 0,
+            "liteTopicCount": _NONE,
             "parentTopic": topic,
         }
         return Reply(ResponseCode.SUCCESS, body=document(found))
@@ -117,7 +119,7 @@ class LightTopics(Part):
         one, most = fields.text(ext, "liteTopic"), fields.int32(ext, "topK") or 0
         if not one and most <= 0:
             raise RefusedError(f"the custom field <topK> is {most}: expected a number above 0")
-        of_one = {"liteTopic": one, "totalLagCount": _NEVER}
+        of_one = {"liteTopic": one, "totalLagCount": _NONE}
         of_all = {"lagCountTopK": [], "lagTimestampTopK": [], "totalLagCount": 0}
         found = {
             "earliestUnconsumedTimestamp": _NEVER,

@@ -210,6 +210,15 @@ def test_light_group_is_shown(bk: BrokerSession) -> None:
     bk.call(RequestCode.TRIGGER_LITE_DISPATCH, {"group": group}) >> Reply(SUCCESS)
 
 
+@case(kills=["idle-light-clients-are-unknown"])
+def test_idle_light_client_is_shown(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group, client = bound_group(bk, topic), "Gerät-ü"
+    named = {"clientId": client, "group": group, "parentTopic": topic}
+    info = asked(bk, RequestCode.GET_LITE_CLIENT_INFO, **named)
+    info >> Reply(SUCCESS, {**named, "lastAccessTime": -1, "lastConsumeTime": 0, "liteTopicCount": -1})
+
+
 @case(kills=["any-group-pops-light-messages", "light-pops-find-nothing-never"])
 def test_light_pops_need_a_bound_group(bk: BrokerSession) -> None:
     topic, group = parent(bk), bk.group()

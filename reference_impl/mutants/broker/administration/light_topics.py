@@ -122,6 +122,12 @@ def unused_light_topics_are_unknown(original, self, command, connection, now):
     return Reply(ResponseCode.TOPIC_NOT_EXIST) if reply.code == ResponseCode.SUCCESS else reply
 
 
+@mutant(LightTopics.light_client, "A client that subscribes to nothing is unknown.", V55)
+def idle_light_clients_are_unknown(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(ResponseCode.INVALID_PARAMETER) if reply.code == ResponseCode.SUCCESS else reply
+
+
 @mutant(LightTopics.light_group, "What a group lacks of one light topic is nothing.", V55)
 def light_groups_lack_nothing(original, self, command, connection, now):
     reply = original(self, command, connection, now)
