@@ -215,7 +215,7 @@ def test_idle_light_client_is_shown(bk: BrokerSession) -> None:
     topic = parent(bk)
     group, client = bound_group(bk, topic), "Gerät-ü"
     named = {"clientId": client, "group": group, "parentTopic": topic}
-    info = asked(bk, RequestCode.GET_LITE_CLIENT_INFO, **named)
+    info = asked(bk, RequestCode.GET_LITE_CLIENT_INFO, clientId=client, group=group, parentTopic=topic)
     info >> Reply(SUCCESS, {**named, "lastAccessTime": -1, "lastConsumeTime": 0, "liteTopicCount": -1})
 
 
