@@ -545,7 +545,9 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     RequestCode.AUTH_CREATE_ACL: RequestForm(role="broker", fields=("subject",), request_body="AclInfo"),
     RequestCode.AUTH_UPDATE_ACL: RequestForm(role="broker", fields=("subject",), request_body="AclInfo"),
     RequestCode.AUTH_DELETE_ACL: RequestForm(role="broker", fields=("subject", "policyType", "resource")),
-    RequestCode.AUTH_GET_ACL: RequestForm(role="broker", read_only=True, fields=("subject",)),
+    RequestCode.AUTH_GET_ACL: RequestForm(
+        role="broker", read_only=True, fields=("subject",), response_body="AclInfo"
+    ),
     RequestCode.AUTH_LIST_ACL: RequestForm(
         role="broker", read_only=True, fields=("subjectFilter", "resourceFilter")
     ),

@@ -19,13 +19,13 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .part import Part
+from .rights.access import NO_POLICIES, NO_SUBJECT
 from .users import BLANK, NOT_REMOVED
 
 _IN_PROGRESS: Final = 2
 _TABLES: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
 _NO_TIMERS: Final = "timerRocksDBEnable must be configured true when broker start"
 _NO_USERS: Final = "An system error occurred, please try again later."
-_NO_RIGHTS: Final = "The body of acl is null"
 
 
 class AbsentServices(Part):
@@ -110,7 +110,7 @@ class AbsentServices(Part):
     def rights(self, command: Command, connection: int, now: int) -> Reply:
         """They are looked at first."""
         if not command.body or not required.listed(command, "policies", self.profile.engine):
-            raise RefusedError(_NO_RIGHTS)
+            raise RefusedError(NO_POLICIES)
         return self.no_users()
 
     @answers(RequestCode.AUTH_DELETE_ACL, v5=True)
@@ -133,7 +133,7 @@ class AbsentServices(Part):
         """The refusal of a request about the rights of one user."""
         kind, _, _ = (fields.text(command.ext, "subject") or "").partition(":")
         if kind.lower() != "user":
-            return Reply(ResponseCode.NO_PERMISSION, remark="The subject is null.")
+            return Reply(ResponseCode.NO_PERMISSION, remark=NO_SUBJECT)
         return self.no_users()
 
     def no_provider(self, kind: str) -> str:

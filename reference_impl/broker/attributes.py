@@ -14,22 +14,39 @@ from reference_impl.remoting.reply import RefusedError
 from reference_impl.remoting.values import number
 
 MESSAGE_TYPE: Final = "message.type"
-_Values: TypeAlias = frozenset[str] | tuple[int, int] | None
-"""Words, or numbers from the first to the second; None: any text."""
+LITE: Final = "LITE"
+"""The message type of a parent of light topics."""
+EXPIRATION: Final = "lite.topic.expiration"
+"""Minutes after which a light topic goes that nothing is sent to; -1: never."""
+PARENT: Final = "lite.bind.topic"
+"""The parent of whose light topics a group consumes."""
+_Values: TypeAlias = frozenset[str] | tuple[int, int] | type[bool] | None
+"""Words, numbers from the first to the second, or true and false in any case; None: any text."""
 Known: TypeAlias = Mapping[str, _Values]
 """What each key may be."""
 _MOST: Final = 2**63 - 1
+_TYPES: Final = frozenset({"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED"})
 _TOPICS: Final[Known] = {
     "queue.type": frozenset({"BatchCQ", "SimpleCQ"}),
     "cleanup.policy": frozenset({"DELETE", "COMPACTION"}),
-    MESSAGE_TYPE: frozenset({"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED"}),
+    MESSAGE_TYPE: _TYPES,
     "reserve.time": (-1, _MOST),
 }
 _TOPICS_55: Final[Known] = {
     **_TOPICS,
-    MESSAGE_TYPE: frozenset({*(_TOPICS[MESSAGE_TYPE] or ()), "PRIORITY"}),
+    MESSAGE_TYPE: _TYPES | {"PRIORITY", LITE},
+    EXPIRATION: (-1, 43_200),
 }
-_GROUPS_55: Final[Known] = {"priority.factor": (0, 100)}
+_GROUPS_55: Final[Known] = {
+    "priority.factor": (0, 100),
+    PARENT: None,
+    "lite.sub.model": frozenset({"Shared", "Exclusive"}),
+    "lite.sub.reset.offset.exclusive": bool,
+    "lite.sub.reset.offset.unsubscribe": bool,
+    "lite.sub.client.quota": (-1, _MOST),
+    "lite.sub.client.max.event.cnt": (10, _MOST),
+    "lite.sub.wildcard": None,
+}
 _FIXED: Final = ("queue.type", "cleanup.policy")
 """What cannot be changed once a topic is there."""
 
@@ -87,6 +104,8 @@ def altered(current: Mapping[str, str] | None, changes: Mapping[str, str], known
 
 
 def _check(allowed: _Values, value: str) -> None:
+    if allowed is bool and value.lower() not in ("true", "false"):
+        raise RefusedError("boolean attribute format is wrong.")
     if isinstance(allowed, frozenset) and value not in allowed:
         raise RefusedError(f"value is not in set: {', '.join(sorted(allowed))}")
     if isinstance(allowed, tuple):

@@ -104,6 +104,10 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """5.3: whether requests need the signature of a user."""
     authentication_metadata_provider: str = ""
     """5.3: the class that keeps users; empty: there are none. (Any name does; `users` is what keeps them.)"""
+    authorization_enabled: bool = False
+    """5.3: whether requests need rights of the user whom they name."""
+    authorization_metadata_provider: str = ""
+    """5.3: the class that keeps rights; empty: there are none. (Any name does, as of that of users.)"""
     init_authentication_user: str = ""
     """5.3: the first user, in JSON: `username` and `password`."""
     store_path_root_dir: str = ""

@@ -74,6 +74,7 @@ from .replies import Replies
 from .resets import Resets
 from .retention import Retention
 from .retries import Retries
+from .rights.access import Rights
 from .runtime import Runtime
 from .sends import Sends
 from .settings import Settings
@@ -150,6 +151,7 @@ class Broker(RequestTable):
     cold_data: ColdData
     absent_services: AbsentServices
     users: Users
+    rights: Rights
     access: Access
     access_administration: AccessAdministration
     light_topics: LightTopics
@@ -216,6 +218,10 @@ class Broker(RequestTable):
                 return refusal
         if self.users.is_on:
             refusal = self.users.refusal(command)
+            if refusal is not None:
+                return refusal
+        if self.rights.is_on:
+            refusal = self.rights.refusal(command, self.peer(connection))
             if refusal is not None:
                 return refusal
         return super().execute(command, connection, now)

@@ -1,9 +1,10 @@
 """Users, and the signatures that requests need where a Broker of 5.x has users.
 
 1. Users are kept where `authenticationMetadataProvider` is set. With `authenticationEnabled`, each request
-   needs the signature of one of them. What a user may do is not looked at: there are no rights.
+   needs the signature of one of them. What a user may do is looked at elsewhere (`rights`).
 2. The user of `initAuthenticationUser` is there from the first start on.
-3. Passwords are kept, and shown, as they are; so does Apache's Broker. Its file is a RocksDB, this one JSON.
+3. Who is no Super user makes, changes and removes none.
+4. Passwords are kept, and shown, as they are; so does Apache's Broker. Its file is a RocksDB, this one JSON.
 
 Source: AuthenticationMetadataManagerImpl, DefaultAuthenticationHandler, LocalAuthenticationMetadataProvider,
 AdminBrokerProcessor of rocketmq-all-5.3.3.
@@ -38,6 +39,7 @@ ENABLED: Final = "enable"
 DISABLED: Final = "disable"
 BLANK: Final = "The username is blank"
 NOT_REMOVED: Final = "username can not be blank"
+NOT_CHANGED: Final = "The super user can only be update by super user"
 
 
 class User(msgspec.Struct, rename="camel"):
@@ -98,6 +100,8 @@ class Users(Part):
         if not name:
             return Reply(ResponseCode.INVALID_PARAMETER, remark=BLANK)
         said = self.said(command)
+        if said.get("userType") == SUPER and self.is_below(command):
+            raise RefusedError("The super user can only be create by super user")
         if self.is_known(name):
             return self.refused("The user is existed")
         if not said.get("password"):
@@ -113,8 +117,12 @@ class Users(Part):
             return Reply(ResponseCode.INVALID_PARAMETER, remark=BLANK)
         user = self.table.get(name)
         said = self.said(command)
+        if said.get("userType") == SUPER and self.is_below(command):
+            raise RefusedError(NOT_CHANGED)
         if user is None:
             return self.refused("The user is not exist")
+        if user.user_type == SUPER and self.is_below(command):
+            return self.refused(NOT_CHANGED)
         self.put(user, said)
         return Reply(ResponseCode.SUCCESS)
 
@@ -124,6 +132,9 @@ class Users(Part):
         name = fields.text(command.ext, "username") or ""
         if not name.strip():
             return self.refused(NOT_REMOVED)
+        user = self.table.get(name)
+        if user is not None and user.user_type == SUPER and self.is_below(command):
+            return self.refused(NOT_CHANGED)
         self.remove(name)
         return Reply(ResponseCode.SUCCESS)
 
@@ -145,6 +156,12 @@ class Users(Part):
     def matching(self, part: str) -> list[User]:
         """The users whose names have this part, in the order of their names."""
         return [self.table[name] for name in sorted(self.table) if part in name]
+
+    def is_below(self, command: Command) -> bool:
+        """Whether a request names someone who is no Super user."""
+        name = (command.ext or {}).get(ACCESS_KEY)
+        user = self.table.get(name) if name else None
+        return bool(name) and (user is None or user.user_type != SUPER)
 
     def refused(self, remark: str) -> Reply:
         """The refusal of a request about a user."""
@@ -174,9 +191,10 @@ class Users(Part):
         self.save()
 
     def remove(self, name: str) -> None:
-        """A user goes."""
+        """A user goes, and what has been given to it."""
         if self.table.pop(name, None) is not None:
             self.save()
+            self.broker.rights.forget(name)
 
     def save(self) -> None:
         """Write the table down."""

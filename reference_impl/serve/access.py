@@ -43,8 +43,18 @@ def _check_users(config: Config) -> None:
             "broker: authenticationEnabled=true protects nothing: there are no users without "
             "authenticationMetadataProvider"
         )
-    if config.file.get("authorizationEnabled") == "true":
-        complain("broker: authorizationEnabled=true protects nothing: every user may do everything here")
+    if not config.authorization_enabled:
+        return
+    if not config.authentication_metadata_provider:
+        complain(
+            "broker: authorizationEnabled=true protects nothing: there are no users without "
+            "authenticationMetadataProvider"
+        )
+    elif not config.authorization_metadata_provider:
+        complain(
+            "broker: authorizationEnabled=true lets only Super users in: there are no rights without "
+            "authorizationMetadataProvider"
+        )
 
 
 def unreadable(home: str, error: AclError) -> StartError:

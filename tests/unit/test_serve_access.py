@@ -124,7 +124,9 @@ def test_users_of_later_lines_sign_and_survive(tmp_path: Path) -> None:
         assert client.ask(RequestCode.GET_BROKER_CONFIG, {}).code == ResponseCode.NO_PERMISSION
         shown = ask(client, first, code, username="another")
         assert (shown.code, shown.body) == (ResponseCode.SUCCESS, answer)
-        assert process.stop()[0] == 0
+        status, said = process.stop()
+        assert status == 0
+        assert "authorizationEnabled=true lets only Super users in" in said
     assert "secret-1" in (tmp_path / "config" / "users.json").read_text()
 
 

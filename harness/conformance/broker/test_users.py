@@ -6,6 +6,7 @@ import msgspec
 
 from harness.conformance import Including, Reply, case
 from harness.conformance.broker.acl.guarded import then, with_fields
+from harness.conformance.broker.signed import ON, ROOT, WITH_RIGHTS, about, make
 from harness.conformance.broker.tools import asked
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.signing import Account
@@ -16,39 +17,8 @@ SUCCESS, NO_PERMISSION = ResponseCode.SUCCESS, ResponseCode.NO_PERMISSION
 NAMELESS = Reply(ResponseCode.INVALID_PARAMETER, remark="The username is blank")
 NO_NAME = Reply(NO_PERMISSION, remark="username cannot be null.")
 NONE = Reply(SUCCESS, None)
+NOT_CHANGED = "The super user can only be update by super user"
 FAILED = Reply(NO_PERMISSION, remark="check signature failed.")
-ROOT = Account("first-of-all", "Größtes-Geheimnis")
-AUTH = "org.apache.rocketmq.auth"
-ON = {
-    "authenticationEnabled": "true",
-    "authenticationProvider": f"{AUTH}.authentication.provider.DefaultAuthenticationProvider",
-    "authenticationMetadataProvider": f"{AUTH}.authentication.provider.LocalAuthenticationMetadataProvider",
-    "initAuthenticationUser": f'{{"username":"{ROOT.access_key}","password":"{ROOT.secret_key}"}}',
-    "innerClientAuthenticationCredentials": (
-        f'{{"accessKey":"{ROOT.access_key}","secretKey":"{ROOT.secret_key}"}}'
-    ),
-}
-"""A Broker with users, whose first one signs for the Broker, too."""
-WITH_RIGHTS = {
-    **ON,
-    "authorizationMetadataProvider": f"{AUTH}.authorization.provider.LocalAuthorizationMetadataProvider",
-}
-"""The same with a provider of rights, which no request needs. Without it, Apache's Broker removes a user, and
-answers with an error.
-"""
-
-
-def about(bk: BrokerSession, code: int, name: str, **said: str) -> Exchange:
-    """A request about a user, with a body if anything is said of it."""
-    return bk.call(code, {"username": name}, document(said) if said else b"", about=name)
-
-
-def make(bk: BrokerSession, password: str, **said: str) -> Account:
-    """A new user, who is called otherwise in the body."""
-    user = Account(f"{bk.name('U')}-ü", password)
-    body = {"username": "ändere", "password": password, **said}
-    about(bk, RequestCode.AUTH_CREATE_USER, user.access_key, **body) >> Reply(SUCCESS)
-    return user
 
 
 def shown(user: Account, kind: str = "Normal", status: str = "enable") -> dict[str, str]:
@@ -153,10 +123,7 @@ def test_user_is_made_once(bk: BrokerSession) -> None:
 def test_users_are_listed(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     part = bk.name("M")
-    first, second = (Account(f"{one}{part}{one}", f"secret-{one}") for one in "ab")
-    for user in (first, second):
-        said = {"password": user.secret_key}
-        about(bk, RequestCode.AUTH_CREATE_USER, user.access_key, **said) >> Reply(SUCCESS)
+    first, second = (make(bk, f"secret-{one}", named=f"{one}{part}{one}") for one in "ab")
     third = make(bk, "secret-c")
     asked(bk, RequestCode.AUTH_LIST_USER, filter=part) >> Reply(SUCCESS, [shown(first), shown(second)])
     asked(bk, RequestCode.AUTH_LIST_USER, filter=bk.name("N")) >> NONE
@@ -215,6 +182,38 @@ def test_user_is_removed(bk: BrokerSession) -> None:
     show(bk, user) >> NONE
     show(bk, other) >> Reply(SUCCESS, shown(other))
     asks(bk, user.sign) >> Reply(NO_PERMISSION, remark=f"User:{user.access_key} is not found.")
+
+
+@case(kills=["every-user-changes-super-users", "every-user-raises-users"], setup=WITH_RIGHTS)
+def test_super_users_are_for_super_users(bk: BrokerSession) -> None:
+    bk.sign_as(ROOT)
+    great, plain, name = make(bk, "secret-1", userType="Super"), make(bk, "secret-2"), bk.name("U")
+    made = {"password": "secret-3", "userType": "Super"}
+    bk.sign_as(plain)
+    refused = Reply(ResponseCode.SYSTEM_ERROR, remark="The super user can only be create by super user")
+    about(bk, RequestCode.AUTH_CREATE_USER, name, **made) >> refused
+    raised = about(bk, RequestCode.AUTH_UPDATE_USER, plain.access_key, userType="Super")
+    raised >> Reply(ResponseCode.SYSTEM_ERROR, remark=NOT_CHANGED)
+    about(bk, RequestCode.AUTH_UPDATE_USER, great.access_key, userStatus="disable") >> Reply(
+        NO_PERMISSION, remark=NOT_CHANGED
+    )
+    about(bk, RequestCode.AUTH_DELETE_USER, great.access_key) >> Reply(NO_PERMISSION, remark=NOT_CHANGED)
+    show(bk, great) >> Reply(SUCCESS, shown(great, "Super"))
+    show(bk, plain) >> Reply(SUCCESS, shown(plain))
+    bk.sign_as(great)
+    about(bk, RequestCode.AUTH_CREATE_USER, name, **made) >> Reply(SUCCESS)
+    about(bk, RequestCode.AUTH_UPDATE_USER, plain.access_key, userType="Super") >> Reply(SUCCESS)
+    show(bk, plain) >> Reply(SUCCESS, shown(plain, "Super"))
+    about(bk, RequestCode.AUTH_DELETE_USER, name) >> Reply(SUCCESS)
+
+
+@case(kills=["removals-need-a-provider-of-rights"], setup=ON)
+def test_user_is_removed_where_there_are_no_rights(bk: BrokerSession) -> None:
+    bk.sign_as(ROOT)
+    user = make(bk, "secret-1")
+    removed = about(bk, RequestCode.AUTH_DELETE_USER, user.access_key)
+    removed >> Reply(SUCCESS)
+    show(bk, user) >> NONE
 
 
 @case(kills=["users-are-not-stored", "changes-of-users-are-not-stored"], own_server=True, setup=ON)

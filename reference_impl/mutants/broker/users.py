@@ -148,3 +148,24 @@ def changes_of_users_are_not_stored(original, self):
     }
     original(self)
     self.table = table
+
+
+@mutant(Users.is_below, "Every user makes, changes and removes Super users.", V5)
+def every_user_changes_super_users(original, self, command):
+    return False
+
+
+@mutant(Users.update, "Every user raises users to Super users.", V5)
+def every_user_raises_users(original, self, command, connection, now):
+    user = self.table.get((command.ext or {}).get("username") or "")
+    if b"Super" in command.body and user is not None:
+        self.put(user, self.said(command))
+        return Reply(ResponseCode.SUCCESS)
+    return original(self, command, connection, now)
+
+
+@mutant(Users.delete, "Where no rights are kept, no user is removed.", V5)
+def removals_need_a_provider_of_rights(original, self, command, connection, now):
+    if self.broker.rights.is_kept:
+        return original(self, command, connection, now)
+    return Reply(ResponseCode.SYSTEM_ERROR)

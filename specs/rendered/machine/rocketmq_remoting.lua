@@ -162,7 +162,7 @@ local REQUESTS = {
   [3006] = { name = "AUTH_CREATE_ACL", request_body = "AclInfo", response_body = "" },
   [3007] = { name = "AUTH_UPDATE_ACL", request_body = "AclInfo", response_body = "" },
   [3008] = { name = "AUTH_DELETE_ACL", request_body = "", response_body = "" },
-  [3009] = { name = "AUTH_GET_ACL", request_body = "", response_body = "" },
+  [3009] = { name = "AUTH_GET_ACL", request_body = "", response_body = "AclInfo" },
   [3010] = { name = "AUTH_LIST_ACL", request_body = "", response_body = "" },
   [5001] = { name = "SWITCH_TIMER_ENGINE", request_body = "", response_body = "" },
   [200050] = { name = "POP_MESSAGE", request_body = "", response_body = "messages" },
@@ -550,20 +550,23 @@ local ANSWERS = {
     [1] = "There is no provider of users and rights, or it does not find what is needed.",
   },
   [3006] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
+    [1] = "There is no provider of users and rights, no body, or no user is named.",
+    [16] = "There is no such user, or an entry cannot be kept.",
   },
   [3007] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
+    [1] = "There is no provider of users and rights, no body, or no user is named.",
+    [16] = "There is no such user, or an entry cannot be kept.",
   },
   [3008] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
-    [16] = "No user is named.",
+    [1] = "There is no provider of users and rights.",
+    [16] = "No user is named, an unknown one, or one without rights.",
   },
   [3009] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
+    [1] = "There is no provider of users and rights; up to 5.3, no user is named.",
+    [16] = "There is no such user; since 5.5, no user is named.",
   },
   [3010] = {
-    [1] = "There is no provider of users and rights, or it does not find what is needed.",
+    [1] = "There is no provider of users and rights.",
   },
   [5001] = {
     [29] = "There is no such engine, or the Broker was started without it.",
@@ -604,8 +607,8 @@ local ANSWERS = {
   },
   [200070] = {
     [17] = "There is no such topic.",
-    [29] = "The topic is no parent, or more than 32 messages are asked for.",
-    [210] = "It is too late.",
+    [29] = "The topic is no parent, or not that of the group, or more than 32 messages are asked for.",
+    [210] = "It is too late, or there is nothing.",
   },
   [200071] = {
     [1] = "It cannot be read.",
@@ -621,9 +624,10 @@ local ANSWERS = {
   },
   [200077] = {
     [17] = "There is no such parent.",
-    [29] = "It is no parent.",
+    [29] = "It is no parent, or not that of the group.",
   },
   [200078] = {
+    [1] = "No light topic is named, and topK is not above 0.",
     [26] = "There is no such group.",
     [29] = "It has no parent.",
   },

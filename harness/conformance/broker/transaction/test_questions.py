@@ -35,6 +35,10 @@ from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
 ROUND = 10 + 5 + 2
 SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
+OFTEN = {**QUICK, "transactionCheckMax": "15"}
+"""For a Broker that stops: Apache's asks meanwhile about what has become old enough, without a producer that
+hears it. 5.5.0 takes so long to stop that it may ask twice, which counts.
+"""
 TIMES = "TRANSACTION_CHECK_TIMES"
 """The property that says how often a producer was asked."""
 ASKED = View("times asked", lambda command: pushed(command)["properties"].get(TIMES))
@@ -159,7 +163,7 @@ def test_immune_message_is_not_asked_about(bk: BrokerSession) -> None:
     kills=["open-transactions-are-forgotten"],
     clock=True,
     own_server=True,
-    setup=QUICK,
+    setup=OFTEN,
 )
 def test_open_outlives_the_broker(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()

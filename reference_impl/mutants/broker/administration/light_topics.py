@@ -1,9 +1,12 @@
 """Faults of what is answered about light topics (5.5)."""
 
+from msgspec.structs import replace
+
 from harness.wire import RequestCode, ResponseCode
+from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.light_topics import LightTopics
 from reference_impl.mutants.registry import V55, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 from .answering import answered
 
@@ -79,3 +82,75 @@ def light_pops_are_late_without_a_time(original, self, ext, now):
 def light_pops_have_no_limit(original, self, command, connection, now):
     command.ext["maxMsgNum"] = "1"
     return original(self, command, connection, now)
+
+
+@mutant(LightTopics.times, "A refusal of a pop of light topics does not say the queue.", V55)
+def refused_light_pops_have_no_times(original, self, invisible, popped, revived):
+    found = original(self, invisible, popped, revived)
+    return found if revived else {}
+
+
+@after(LightTopics.parents, "Light topics never go.", V55)
+def parents_go_never(found):
+    for name in found:
+        found[name] = -1
+
+
+@mutant(LightTopics.parents, "A topic that was a parent stays one.", V55)
+def topics_stay_parents(original, self):
+    self.seen = {**getattr(self, "seen", {}), **original(self)}
+    return self.seen
+
+
+@after(LightTopics.groups, "Groups of parents are not shown.", V55)
+def bound_groups_are_not_shown(found):
+    found.clear()
+
+
+@mutant(GroupAdministration.wanted, "What a group is for light topics may be any text.", V55)
+def models_of_groups_are_any_text(original, self, group):
+    try:
+        return original(self, group)
+    except RefusedError:
+        attributes = {key: value for key, value in (group.attributes or {}).items() if "lite" not in key}
+        return original(self, replace(group, attributes=attributes))
+
+
+@mutant(LightTopics.light_topic, "A light topic that is not used is unknown.", V55)
+def unused_light_topics_are_unknown(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(ResponseCode.TOPIC_NOT_EXIST) if reply.code == ResponseCode.SUCCESS else reply
+
+
+@mutant(LightTopics.light_client, "A client that subscribes to nothing is unknown.", V55)
+def idle_light_clients_are_unknown(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(ResponseCode.INVALID_PARAMETER) if reply.code == ResponseCode.SUCCESS else reply
+
+
+@mutant(LightTopics.light_group, "What a group lacks of one light topic is nothing.", V55)
+def light_groups_lack_nothing(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    reply.body = reply.body.replace(b'"totalLagCount":-1', b'"totalLagCount":0')
+    return reply
+
+
+@mutant(LightTopics.light_group, "Nothing is said of a group if no number is asked for.", V55)
+def light_groups_need_no_number(original, self, command, connection, now):
+    try:
+        return original(self, command, connection, now)
+    except RefusedError:
+        return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(LightTopics.refused, "Every group pops light messages.", V55)
+def any_group_pops_light_messages(original, self, ext, now):
+    reply = original(self, ext, now)
+    return None if reply is not None and (reply.remark or "").startswith("subscription bind") else reply
+
+
+@mutant(LightTopics.pop, "A pop of light topics that finds nothing succeeds.", V55)
+def light_pops_find_nothing_never(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    reply.code = ResponseCode.SUCCESS if reply.remark == "NO_MESSAGE_IN_QUEUE" else reply.code
+    return reply

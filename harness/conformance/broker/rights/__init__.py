@@ -1,0 +1,1 @@
+"""The chapter about rights of users of 5.x."""
