@@ -92,9 +92,10 @@ class LightTopics(Part):
         most = fields.int32(ext, "maxCount")
         if most is not None and most <= 0:
             raise RefusedError(f"the custom field <maxCount> is {most}: expected a number above 0")
-        topic, group = required.text(ext, "parentTopic"), required.text(ext, "group")
+        topic = required.text(ext, "parentTopic")
         if topic not in self.parents():
             return self.no_parent(topic)
+        group = required.text(ext, "group")
         if self.parent_of(group, now) != topic:
             remark = f"Subscription [{group}]-[{topic}] not match."
             return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
