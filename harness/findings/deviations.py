@@ -13,7 +13,14 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from harness.findings.experiment import Finding, Trigger, decisive_step, signature_of, special_of
+from harness.findings.experiment import (
+    Finding,
+    Trigger,
+    decisive_step,
+    is_about_the_request,
+    signature_of,
+    special_of,
+)
 from harness.program.nameserver.steps import Damaged, Register
 from harness.program.step import Request, Time
 from harness.program.steps import AnyStep
@@ -95,9 +102,9 @@ class Deviations:
 
 
 def trigger_of(found: Finding) -> Trigger | None:
-    """The step that brings a deviation about: the one that is answered otherwise than it must be; else the
-    last that has changed anything, and is no plain registration; of a program that has nothing of the kind,
-    the one that looks.
+    """The step that brings a deviation about: the one that is answered otherwise than it must be, a question
+    only if in no state it is answered so; else the last that has changed anything, and is no plain
+    registration; of a program that has nothing of the kind, the one that looks.
     """
     decisive = decisive_step(found.program, found.violation)
     if found.violation.invariant == MISTYPED:  # nothing is to be left out: it would be everything
@@ -108,7 +115,8 @@ def trigger_of(found: Finding) -> Trigger | None:
         asked = [one for one in found.program if isinstance(one, Damaged | Request)]
         return _trigger(asked[-1], "the server ends or freezes") if asked else None
     why = _why(found)
-    if isinstance(decisive, Damaged) or (changes(decisive) and not isinstance(decisive, Time)):
+    is_itself = isinstance(decisive, Damaged) or (changes(decisive) and not isinstance(decisive, Time))
+    if is_itself or is_about_the_request(decisive, found.violation):
         return _trigger(decisive, why)
     earlier = [one for one in found.program[: found.violation.number] if changes(one)]
     telling = [one for one in earlier if _is_special(one)]

@@ -10,17 +10,24 @@ Invariants:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Literal, Protocol
 
 import msgspec
 
-from harness.program.steps import AnyStep
+from harness.catalogue import messages
+from harness.program.frames import code_of
+from harness.program.steps import AnyQuestion, AnyStep
 from harness.program.traits import kind_of, traits_of
 from harness.spec import Observation, Violation
 from harness.spec.observation import DEATH, FAILURE_CODE, FROZEN, MISTYPED
 from harness.trace import Trace
+from harness.wire import ResponseCode
 
+_CODE = re.compile(r"code (-?\d+)")
+_OF_ANY_REQUEST = (ResponseCode.SYSTEM_ERROR, ResponseCode.SYSTEM_BUSY)
+"""What every request may be answered with when the server fails."""
 Ended = Literal["whole", "died", "late"]
 """How an attempt ended: all that was to be done was done, or the violations ended it; the target took no
 connection any more; this machine was too slow for the clock, and nothing seen counts."""
@@ -211,6 +218,22 @@ def _is_of_any_step(violation: Violation) -> bool:
 def decisive_step(program: Sequence[AnyStep], violation: Violation) -> AnyStep | None:
     """The step whose outcome shows a violation."""
     return program[violation.number] if 0 <= violation.number < len(program) else None
+
+
+def code_in(text: str) -> int | None:
+    """The first code that a side of a difference names: ``code 29 (Request header is invalid)``."""
+    found = _CODE.search(text)
+    return None if found is None else int(found[1])
+
+
+def is_about_the_request(step: AnyStep | None, violation: Violation) -> bool:
+    """Whether a step is answered with a code that its request gets in no state: no other step is to blame."""
+    first = violation.differences[0] if violation.differences else None
+    if first is None or first.aspect != "code" or not isinstance(step, AnyQuestion):
+        return False
+    asked, seen = int(code_of(step)), code_in(first.actual)
+    codes = next((one.codes for one in messages().messages if one.code == asked), {})
+    return bool(codes) and seen is not None and seen not in (*codes, *_OF_ANY_REQUEST)
 
 
 def special_of(program: Sequence[AnyStep], violation: Violation) -> frozenset[str]:

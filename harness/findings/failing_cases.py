@@ -28,7 +28,13 @@ from harness.conformance.case_run import Setting
 from harness.conformance.loading import FIRST, LAST, LoadedCase, cases
 from harness.conformance.running import Runner
 from harness.findings.exchange import RESTARTED, exchange_facts, is_sent
-from harness.findings.experiment import Attempt, Explanation, decisive_step
+from harness.findings.experiment import (
+    Attempt,
+    Explanation,
+    code_in,
+    decisive_step,
+    is_about_the_request,
+)
 from harness.program.frames import code_of
 from harness.program.nameserver.steps import Damaged
 from harness.program.step import Restart
@@ -45,7 +51,8 @@ _MOST = 200
 _LEVELS = {"MUST": 0, "SHOULD": 1, "MAY": 2}
 _ASKED_BY_ALL = frozenset({105, 106, 206})
 """Requests by which cases look at what came of others."""
-_CODE = re.compile(r"code (-?\d+)")
+_ANSWER = re.compile(r"\b[A-Z][A-Z_]+ \((-?\d+)\)|^reply (-?\d+)\b", re.MULTILINE)
+"""The answers that a case names: ``reply SUCCESS (0)``, of a code without a name ``reply 99``."""
 
 
 class _Failed(msgspec.Struct, frozen=True):
@@ -92,7 +99,9 @@ class FailingCases:
         """The statements that the target breaks, the most telling first, and the one that `check` names for
         the violation; ``shown`` is an attempt that shows it.
         """
-        codes, needed = _codes(program), _needed(program)
+        step = decisive_step(program, violation)
+        about = [step] if step is not None and is_about_the_request(step, violation) else program
+        codes, needed = _codes(about), _needed(about)
         nearest = self._about(codes, violation.statement, restarts=RESTARTED in needed)
         self._run([one for one in nearest if one.name not in self._seen])
         asked = exchange_facts(shown.trace)
@@ -105,12 +114,12 @@ class FailingCases:
         failed = [one for one in seen if needed <= one.asked or violation.statement in one.statements]
         failed.sort(key=beyond)
         also_fails = tuple(dict.fromkeys(statement for one in failed for statement in one.statements))
-        return Explanation(also_fails, self._named(failed, program, violation, codes))
+        return Explanation(also_fails, self._named(failed, step, violation, codes))
 
     def _named(
         self,
         failed: Sequence[_Failed],
-        program: Sequence[AnyStep],
+        step: AnyStep | None,
         violation: Violation,
         codes: frozenset[int],
     ) -> str:
@@ -119,7 +128,6 @@ class FailingCases:
         """
         if violation.statement not in self._held:
             return violation.statement
-        step = decisive_step(program, violation)
         decides = _codes([] if step is None else [step])
         for one in failed:
             is_near = decides <= one.codes <= codes | _ASKED_BY_ALL and not one.is_general
@@ -216,13 +224,13 @@ def _is_same_kind(one: _Failed, violation: Violation) -> bool:
     first = violation.differences[0] if violation.differences else None
     if first is None or first.aspect not in ("code", FAILURE_CODE):
         return False
-    expected, actual = (_CODE.search(text) for text in (first.expected, first.actual))
-    return (
-        expected is not None
-        and actual is not None
-        and re.search(rf"\b{expected[1]}\b", one.expected) is not None
-        and re.search(rf"\b{actual[1]}\b", one.actual) is not None
-    )
+    expected, actual = code_in(first.expected), code_in(first.actual)
+    return expected in _answers(one.expected) and actual in _answers(one.actual)
+
+
+def _answers(text: str) -> set[int]:
+    """The codes of the answers that a side of a failure names; other numbers in it are none."""
+    return {int(named or bare) for named, bare in _ANSWER.findall(text)}
 
 
 def _needed(program: Sequence[AnyStep]) -> frozenset[str]:

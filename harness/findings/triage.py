@@ -6,8 +6,8 @@ Invariants:
 - A failure shows when an attempt has a violation of the same signature. A late attempt does not count and is
   repeated.
 - Programs are minimised on a target that is used; what is small there must fail on a fresh target too.
-- The program that is kept has been confirmed itself, on fresh targets. Where the smallest one does not hold
-  there, larger ones are tried; the original was confirmed before.
+- The program that is kept has been confirmed itself, on fresh targets; what has made sure of it there counts.
+  Where the smallest one does not hold there, larger ones are tried; the original was confirmed before.
 - Only the finding that is kept is explained: each finding pays for one explanation.
 - A run that has an end ends there, but for what confirms a failure that came before it.
 """
@@ -113,6 +113,10 @@ class _Triage:
         self._explain = explain
         self._attempts = 0
         self._exhausted = True
+        self._made_sure: tuple[tuple[AnyStep, ...], Attempt] | None = None
+        """What was played last on a fresh target while the program was made small."""
+        self._start = 0.0
+        """What an attempt on a fresh target takes."""
 
     def run(self) -> Finding | Flaky:
         """Confirms, makes small, confirms again."""
@@ -126,7 +130,7 @@ class _Triage:
             return seen
         self._store.keep("unconfirmed", seen, self._experiment, (self._first,))
         begun = self._original[: self._violation.number + 1] or self._original
-        rate, shows = self._confirm(begun, self._budget.tries)
+        rate, shows = self._confirm(begun, enough=self._budget.needed)
         if rate.shown < self._budget.needed:
             seen.confirmed, seen.attempts = rate, self._attempts
             self._store.keep("flaky", seen, self._experiment, (self._first,))
@@ -134,7 +138,7 @@ class _Triage:
         self._keep(begun, rate, shows)
         chain = self._smaller(begun)
         for program in self._to_try(chain):
-            smaller_rate, smaller_shows = self._confirm(program, self._budget.tries)
+            smaller_rate, smaller_shows = self._confirm(program, enough=self._budget.tries)
             if smaller_rate.shown >= self._budget.needed:
                 return self._explained(self._keep(program, smaller_rate, smaller_shows), smaller_shows)
         return self._explained(self._keep(begun, rate, shows), shows)
@@ -176,15 +180,29 @@ class _Triage:
         self._store.keep("finding", finding, self._experiment, tuple(shows))
         return finding
 
-    def _confirm(self, program: tuple[AnyStep, ...], tries: int) -> tuple[Rate, list[Attempt]]:
-        made = [self._attempt(program, fresh=True) for _ in range(tries)]
-        tried = [attempt for attempt in made if attempt is not None]
-        shows = [attempt for attempt in tried if self._violation_in(program, attempt) is not None]
+    def _confirm(self, program: tuple[AnyStep, ...], *, enough: int) -> tuple[Rate, list[Attempt]]:
+        """Attempts on fresh targets, until ``enough`` have shown it or all tries are made."""
+        tried: list[Attempt] = []
+        shows: list[Attempt] = []
+        for _ in range(self._budget.tries):
+            attempt = self._sure_of(program) or self._attempt(program, fresh=True)
+            if attempt is None:
+                continue
+            tried.append(attempt)
+            if self._violation_in(program, attempt) is not None:
+                shows.append(attempt)
+            if len(shows) == enough:
+                break
         return Rate(len(shows), len(tried)), shows
+
+    def _sure_of(self, program: tuple[AnyStep, ...]) -> Attempt | None:
+        """The attempt that has made sure of a program, once."""
+        sure, self._made_sure = self._made_sure, None
+        return sure[1] if sure is not None and sure[0] == program else None
 
     def _smaller(self, program: tuple[AnyStep, ...]) -> list[tuple[AnyStep, ...]]:
         """Ever smaller programs that failed, the smallest last."""
-        shrinking = _Shrinking(program, self._shows, self._budget)
+        shrinking = _Shrinking(program, self._shows, self._budget, self._start)
         chain = shrinking.run()
         self._exhausted = not shrinking.goes_on()
         return chain
@@ -201,13 +219,18 @@ class _Triage:
 
     def _shows(self, program: tuple[AnyStep, ...], fresh: bool) -> bool:
         attempt = self._attempt(program, fresh=fresh)
+        if fresh and attempt is not None:
+            self._made_sure = program, attempt
         return attempt is not None and self._violation_in(program, attempt) is not None
 
     def _attempt(self, program: tuple[AnyStep, ...], *, fresh: bool) -> Attempt | None:
         """An attempt that was in time; None where none was."""
         for _ in range(_LATE):
+            began = self._budget.now()
             attempt = self._experiment.attempt(program, fresh=fresh)
             self._attempts += 1
+            if fresh:
+                self._start = self._budget.now() - began
             if attempt.ended != "late":
                 return attempt
         return None
@@ -227,8 +250,9 @@ class _Shrinking:
 
     A fresh target may take seconds to start, so programs are tried on the one that runs, though others have
     failed there. That is looked after: the first, second, fourth, … and last that fails is played on a fresh
-    one too. Where one does not fail there, failures are carried over: what was found since the last that did
-    is thrown away, and from then on a target on which something has failed is not used again.
+    one too; all but the last only if trying has taken as long as a fresh one takes (``start``, so far). Where
+    one does not fail there, failures are carried over: what was found since the last that did is thrown away,
+    and from then on a target on which something has failed is not used again.
     """
 
     def __init__(
@@ -236,12 +260,16 @@ class _Shrinking:
         program: tuple[AnyStep, ...],
         shows: Callable[[tuple[AnyStep, ...], bool], bool],
         budget: Budget,
+        start: float,
     ) -> None:
         self._chain = [program]
         self._shows = shows
         self._budget = budget
         self._end = budget.now() + budget.seconds
         self._left = budget.attempts
+        self._start = start
+        self._looked = budget.now()
+        """When something was last played on a fresh target."""
         self._sure = 1
         """How many of the chain have failed on fresh targets, or stand before one that has."""
         self._is_carried = False
@@ -269,7 +297,8 @@ class _Shrinking:
         if self._has_failed:
             self._chain.append(candidate)
             found = len(self._chain) - 1
-            if found & (found - 1) == 0:
+            is_due = self._budget.now() - self._looked >= self._start
+            if found & (found - 1) == 0 and is_due:
                 self._make_sure()
         return self._has_failed
 
@@ -278,6 +307,10 @@ class _Shrinking:
         if self._is_carried or self._sure == len(self._chain):
             return
         self._left -= 1
-        if not self._shows(self._chain[-1], True):
+        began = self._budget.now()
+        shows = self._shows(self._chain[-1], True)
+        self._looked = self._budget.now()
+        self._start = self._looked - began
+        if not shows:
             raise _CarriedOver
         self._sure = len(self._chain)

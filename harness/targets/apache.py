@@ -162,6 +162,7 @@ class ApacheTarget:
             must_answer=True,
             wants_tls=demands_tls(setup),
             ports=ports,
+            ends_at_once=True,
             may_rest=warp > 1 and not has_controller(setup),
         )
 

@@ -99,6 +99,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     """Which ports it listens at, counted from the one that it is given."""
     runs_in: Path | None = None
     """Its current directory; None for the one that it has for itself."""
+    ends_at_once: bool = False
+    """Whether it is killed if what it leaves behind does not matter: to end in order takes it seconds."""
     may_rest: bool = False
     """Whether it may be kept from running while nothing is asked of it."""
 
@@ -269,10 +271,11 @@ class ProcessInstance:
         environment = self._command.environment(self._directory)
         additions = json.dumps(ahead(environment, self._clock.now(), self._command.warp))
         watchdog = Path(__file__).with_name("watchdog.py")
+        grace = 0.0 if self._command.ends_at_once else _GRACE
         with self._log.open("ab") as output:
             self._begin = output.tell()
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-S", str(watchdog), additions, str(_GRACE), *arguments],
+                [sys.executable, "-I", "-S", str(watchdog), additions, str(grace), *arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=output,

@@ -3,11 +3,13 @@
 Invariants:
 - Both servers have carried out the same programs: they are replaced together or not at all. A KV namespace
   outlives its last pair, so a new server beside a used one answers differently.
+- Servers that take time to start are replaced at the same time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
@@ -220,7 +222,15 @@ class PeerExperiment:
 
     def _executor(self, fresh: bool) -> PeerExecutor:
         fresh = fresh and self.can_restart
-        self._instances = tuple(servers.take(fresh=fresh)[0][0] for servers in self._servers)
+
+        def taken(servers: InstancePool) -> Instance:
+            return servers.take(fresh=fresh)[0][0]
+
+        if any(target.capabilities.is_virtual for target in self._targets):
+            self._instances = tuple(map(taken, self._servers))
+        else:
+            with ThreadPoolExecutor() as starting:
+                self._instances = tuple(starting.map(taken, self._servers))
         return PeerExecutor(
             self._instances,
             self.profile,

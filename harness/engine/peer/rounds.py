@@ -8,6 +8,7 @@ Invariants:
   is not blamed on what came before one of them.
 - So is the death of a server, where both are ours to start again; elsewhere it ends the run.
 - A round that stalled is repeated; it counts once.
+- What has been learnt when the run ends in the middle of a round is kept; the round counts as given up.
 - Servers are started anew where a round has spoilt them, where too much has been left behind, and, on lines
   without `safe-scan`, before rounds about leases: their expiry scan does not survive concurrent change
   (`RouteInfoManager#scanNotActiveBroker` iterates a `HashMap` without a lock).
@@ -68,12 +69,14 @@ class Rounds:
         self._learner = Learner(experiment, store, now=now, attempts=attempts, releases=releases)
         self._is_primed = bool(journal.examples)
         self._fresh = True
+        self._goes_on: Callable[[], bool] = lambda: True
 
     def play(self, steps: int, goes_on: Callable[[], bool]) -> Iterator[Entry]:
         """Plays rounds until there are ``steps`` in all, or `goes_on` says no. Raises ``TargetDied`` for a
         server that is not ours to start again.
         """
         given_up = 0
+        self._goes_on = goes_on
         while self._journal.steps < steps and goes_on() and given_up < _HOPELESS:
             number = self._journal.entries[-1].round + 1 if self._journal.entries else 0
             entry = self._round(number)
@@ -100,13 +103,24 @@ class Rounds:
         if not self._fresh and (before or self._is_littered(number)):
             self._restart(entry)
         self.experiment.seeded.begin(number)
+        try:
+            self._played(program, entry)
+        except KeyboardInterrupt:
+            entry.given_up = True
+            if entry.learnt:
+                self._journal.add(entry)
+            raise
+        self._journal.add(entry)
+        return entry
+
+    def _played(self, program: Program, entry: Entry) -> None:
+        """Plays a round, and looks into what nothing explains."""
         compared = self._repeated(program, entry)
         if compared.attempt.violations and not self._is_primed and self._prime(entry):
             compared = self._repeated(program, entry)
         if compared.stalled:
             entry.given_up = True
-            self._journal.add(entry)
-            return entry
+            return
         entry.steps = compared.steps
         entry.triggered = compared.triggered
         entry.asked = compared.asked
@@ -118,8 +132,6 @@ class Rounds:
                 times[one.cause] = times.get(one.cause, 0) + 1
         if compared.attempt.violations:
             self._triaged(program, compared, entry)
-        self._journal.add(entry)
-        return entry
 
     def _is_left_out(self, program: Program, number: int) -> bool:
         if program.kind == "leases" and self.experiment.in_real_time:
@@ -167,6 +179,8 @@ class Rounds:
         self._is_primed = True
         program = plainest(self.experiment.profile)
         for _ in range(_PLAIN_CAUSES):
+            if not self._goes_on():
+                break
             compared = self.experiment.compare(program.steps)
             if not compared.attempt.violations or not self._learnt(program, compared, entry):
                 break

@@ -15,16 +15,25 @@ from harness.engine.context import TargetContext
 from harness.engine.program_run import ProgramRun
 from harness.engine.stateful import StatefulExperiment
 from harness.findings.causes import cause_of
-from harness.findings.deviations import Deviations
+from harness.findings.deviations import Deviations, trigger_of
 from harness.findings.experiment import Finding
 from harness.findings.known import read_known
 from harness.findings.store import FindingStore
 from harness.findings.triage import Budget, triage
 from harness.program.chance import chance
 from harness.program.names import Names
-from harness.program.nameserver.steps import ClusterInfo, Configure, Kv, Permission, Register, Route
+from harness.program.nameserver.steps import (
+    ClusterInfo,
+    Configure,
+    Kv,
+    Permission,
+    Register,
+    Route,
+    Unregister,
+)
 from harness.program.steps import AnyStep
 from harness.program.traits import traits_of
+from harness.spec.observation import Difference
 from harness.targets import parse
 
 TOPICS = {"T0": (4, 4, 6, 0), "T1": (8, 8, 6, 0)}
@@ -110,6 +119,21 @@ def test_what_brings_a_deviation_about_is_left_out_of_most_programs() -> None:
     context.deviations.learn([found])
     assert played(context, REGISTER, WIPE, Route(), goes_round=True).steps == [REGISTER, Route()]
     assert played(context, REGISTER, WIPE, Route()).steps == [REGISTER, WIPE, Route()]
+
+
+@pytest.mark.parametrize(
+    ("answered", "trigger"),
+    [(29, "105 GET_ROUTEINFO_BY_TOPIC without topic"), (0, "104 UNREGISTER_BROKER")],
+)
+def test_a_question_that_is_answered_as_in_no_state_is_left_out_and_not_what_came_before(
+    answered: int, trigger: str
+) -> None:
+    program = (REGISTER, Unregister(), Route(drop=("topic",)))
+    found = confirmed("wipe-is-ignored", REGISTER, WIPE, Route())[1]
+    wrong = Difference("code", "", "other", "code 17", f"code {answered}")
+    violation = msgspec.structs.replace(found.violation, number=2, differences=(wrong,))
+    blamed = trigger_of(msgspec.structs.replace(found, program=program, violation=violation))
+    assert str(blamed).startswith(f"{trigger} (")
 
 
 def test_a_request_that_is_refused_for_what_is_special_is_left_out_and_the_plain_one_is_not() -> None:

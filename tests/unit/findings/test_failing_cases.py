@@ -17,11 +17,12 @@ from harness.findings.exchange import exchange_facts
 from harness.findings.experiment import Attempt
 from harness.findings.failing_cases import FailingCases
 from harness.program.broker.steps import Bound, End, Pull, Send, View
-from harness.program.nameserver.steps import MemberGroup, Register, Route
+from harness.program.nameserver.steps import MemberGroup, Register, Route, Unregister
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 from harness.session import RunningClock
 from harness.spec import Violation
+from harness.spec.observation import Difference
 from harness.targets import Target, parse
 from harness.targets.process import ProcessInstance
 from harness.trace import Header, Opened, Sent, Trace
@@ -36,8 +37,21 @@ OLDER = (
 )
 
 
-def violated(statement: str, number: int) -> Violation:
-    return Violation(invariant="i", statement=statement, expected="", actual="", number=number)
+LISTED = "ns.registration.master-appears-in-cluster-info"
+GONE = "ns.unregistration.last-address-takes-topics"
+
+
+def violated(statement: str, number: int, *codes: int) -> Violation:
+    """``codes``: the one that was expected and the one that came."""
+    differences = [Difference("code", "", "other", *(f"code {code}" for code in codes))] if codes else []
+    return Violation(
+        invariant="i",
+        statement=statement,
+        expected="",
+        actual="",
+        number=number,
+        differences=tuple(differences),
+    )
 
 
 def attempt_of(target: Target, program: Sequence[AnyStep], role: Role = "nameserver") -> Attempt:
@@ -81,6 +95,24 @@ def test_cases_that_change_other_things_explain_nothing() -> None:
         attempt = attempt_of(target, program, "broker")
         found = cases.explained(program, attempt.violations[0], attempt).also_fails
         assert next(iter(found), None) == first
+
+
+def test_numbers_in_what_a_case_saw_are_no_codes_of_answers() -> None:
+    """What fails is the case about zones: it was answered with success, and saw an address with a 1 in it."""
+    target, program = parse("builtin:5.3?mutant=zone-sticks"), (Register(),)
+    cases = FailingCases(target, "5.3", now=lambda: 0.0)
+    found = cases.explained(program, violated(LISTED, 0, 0, 1), attempt_of(target, program))
+    assert "ns.registration.zone-follows-latest-registration" in found.also_fails
+    assert found.statement == LISTED
+
+
+def test_what_is_answered_as_in_no_state_is_explained_by_the_request_alone() -> None:
+    """The judge holds a topic against the departure of its broker; that the topic is not named decides."""
+    target = parse("builtin:5.3?mutant=absent-topic-is-a-failure")
+    program = (Register(), Unregister(), Route(drop=("topic",)))
+    cases = FailingCases(target, "5.3", now=lambda: 0.0)
+    found = cases.explained(program, violated(GONE, 2, 17, 29), attempt_of(target, program))
+    assert found.also_fails[0] == "ns.routes.absent-topic-does-not-exist"
 
 
 def test_no_case_fails_on_a_sound_server() -> None:

@@ -149,6 +149,26 @@ def test_what_is_made_small_is_looked_at_on_a_fresh_target_now_and_then() -> Non
     assert 2 <= fake.fresh[3:-3].count(True) <= 7 < fake.fresh.count(False)
 
 
+def test_where_a_fresh_target_is_dear_a_failure_costs_three_of_them() -> None:
+    """One confirms, one makes sure of the smallest program, one confirms it again; no budget is left else."""
+
+    class Dear(Fake):
+        seconds = 0.0
+
+        def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
+            self.seconds += 7.0 if fresh else 0.05
+            return super().attempt(program, fresh=fresh)
+
+    program = (*(Topics(conn=f"k{number}") for number in range(40)), *PROGRAM)
+    fake = Dear()
+    limits = Budget(now=lambda: fake.seconds, seconds=12.0, needed=1, tries=2)
+    found = triage(fake, program, attempt(violation(45)), FindingStore(None), limits)
+    assert isinstance(found, Finding)
+    assert found.program == (ORDINARY, Route())
+    assert str(found.confirmed) == "2 of 2"
+    assert fake.fresh.count(True) == 3
+
+
 def test_a_late_attempt_counts_for_nothing() -> None:
     class Late(Fake):
         def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:

@@ -206,8 +206,9 @@ class BrokerSpec:
             refused = was == "lone topic"
             if asked.accepted is not None and asked.accepted == refused:
                 continue
-            is_taken = is_taken or not refused
-            if refused or asked.told in (None, told):
+            is_told = asked.told in (None, told)
+            is_taken = is_taken or (is_told and not refused)
+            if refused or is_told:
                 yield self._held(state, held)
                 if was == "outranked":
                     yield self._held(

@@ -57,7 +57,7 @@ def _registration(asked: Registration) -> str:
     topics = " ".join(f"{topic}={'/'.join(map(str, queues[:3]))}" for topic, queues in asked.topics)
     answer = {True: "success", False: "refused", None: "no answer"}[asked.accepted]
     if asked.told is not None and asked.told[0] is not None:
-        answer += f", master {asked.told[0]}"
+        answer += f", master {asked.told[0]}" + ("" if asked.told[1] else " without an HA address")
     version = f"version {counter}" + (f" state {state}" if state else "")
     return f"register {asked.address} as {asked.id}, {version}, {topics or 'no topics'} → {answer}"
 

@@ -50,6 +50,27 @@ def test_an_empty_address_in_an_answer_says_as_little_as_none() -> None:
     assert said > 10
 
 
+def test_an_answer_that_no_order_gives_is_no_lost_registration() -> None:
+    """A registration could be left out together with a wrong answer to it, and everything else would hold."""
+    found: list[tuple[str | None, bool]] = []
+    for seed in range(5):
+        observed, names = simulated(f"sound-{seed}", "5.3")
+        for place, one in reversed(list(enumerate(observed))):
+            if (
+                isinstance(one.step, Register)
+                and isinstance(one.outcome, Answered)
+                and one.outcome.command.ext
+            ):
+                command = msgspec.structs.replace(one.outcome.command, ext={"masterAddr": "10.0.0.9:1"})
+                observed[place] = msgspec.structs.replace(one, outcome=Answered(command, one.outcome.event))
+                break
+        found += [
+            (one.anomaly, "without an HA address" in one.actual)
+            for one in judge(observed, "5.3", names).violations
+        ]
+    assert set(found) == {("no order", True)}
+
+
 @pytest.mark.parametrize("profile", ["4.9", "5.3"])
 def test_history_with_leases_is_not_rejected(profile: str) -> None:
     for seed in range(10):
