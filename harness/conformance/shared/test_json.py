@@ -130,6 +130,12 @@ def test_comma_behind_header_is_accepted(ns: NameServerSession) -> None:
     serves_headers(ns, query_header() + ",", query_header() + " , ")
 
 
+@case(kills=["text-behind-a-comma-is-ignored"])
+def test_text_behind_a_comma_closes(ns: NameServerSession) -> None:
+    serves_headers(ns, query_header() + ",")
+    closes_headers(ns, query_header() + ",x", query_header() + ",,", query_header() + ", {}")
+
+
 @case(kills=["strict-json"])
 def test_single_quoted_names_are_accepted(ns: NameServerSession) -> None:
     loose = query_header(remark='"r"').replace('"', "'")

@@ -1,5 +1,7 @@
 """Mutants of chapter json: the engine of another line."""
 
+import re
+
 import msgspec
 
 from reference_impl.mutants.headers import NUMBERS, header_of, refusing, rewriting, rewriting_text
@@ -23,6 +25,11 @@ def json_as_in_5_5(profile):
 @rewriting_text("A JSON header may lack a comma anywhere.", ["5.5"])
 def json_forgives_everywhere(header):
     return header.replace(b'1 "', b'1,"')
+
+
+@rewriting_text("Text behind the comma that follows a JSON header is ignored.", ["5.5"])
+def text_behind_a_comma_is_ignored(header):
+    return re.sub(rb"(\d},).+", rb"\1", header)  # no member before the last one ends so
 
 
 def _is_out_of_range(opaque):
