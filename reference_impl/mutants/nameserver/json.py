@@ -47,6 +47,11 @@ def fractions_out_of_range_are_bounded(members):
         members["opaque"] = 2**31 - 1 if members["opaque"] > 0 else -(2**31)
 
 
+@refusing("A number with the exponent 100 closes the connection.", ["4.9", "5.3"])
+def exponents_of_100_close(members):
+    return members.get("flag") == 1e100
+
+
 @after(Endpoint.read, "A null opaque is replaced by a number of the server's own.", ["5.5"])
 def null_opaque_is_counted(command, frame):
     if b'"opaque":null' in (header_of(frame) or b""):
