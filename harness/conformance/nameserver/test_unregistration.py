@@ -69,6 +69,17 @@ def test_last_address_takes_name_and_cluster(ns: NameServerSession) -> None:
     ns.cluster().names(master.cluster) >> Reply(SUCCESS, None)
 
 
+@case("ns.unregistration.last-address-takes-name-and-cluster", kills=["first-cluster-stays"], own_server=True)
+def test_first_cluster_leaves_too(ns: NameServerSession) -> None:
+    # No Broker has ever registered with this server: its tables become empty again.
+    for _ in range(2):
+        broker = ns.broker()
+        broker.register() >> Reply(SUCCESS)
+        leaves(ns, broker)
+        ns.cluster().names(broker.cluster) >> Reply(SUCCESS, None)
+        ns.topics().among(broker.topics) >> Reply(SUCCESS, [])
+
+
 @case(kills=["name-leaves-the-named-cluster-only"])
 def test_name_leaves_every_cluster(ns: NameServerSession) -> None:
     master, other = ns.broker(), ns.name("other")

@@ -76,7 +76,7 @@ def _integer(node: Node, bits: int) -> int | None:
 def _wrapped(node: Node, bits: int) -> int:
     """A fraction loses what is behind the point, and its high bits when it is too large: no error."""
     number = Decimal(node.text)
-    if abs(number.adjusted()) > 100:
+    if abs(int(number.as_tuple().exponent)) > 100:  # Java's scale, whatever the digits before it
         raise CoercionError(f"{node.text[:40]} is too large a number", node)
     half = 1 << bits - 1
     return (int(number) + half) % (2 * half) - half

@@ -232,6 +232,16 @@ def binary_invalid_utf8_dropped(command, frame):
             command.ext[name] = value and value.replace("\ufffd", "")
 
 
+@after(Endpoint.read, "The first byte of a key counts as its length, if the length of a value is there.")
+def binary_keys_say_where_they_end(command, frame):
+    if frame[4] != _BINARY or len(command.ext or {}) < 2:
+        return
+    (name, value), (key, other), *behind = command.ext.items()
+    end = len(name) + 4 + len(value or "") + 2 + len(key)
+    if name[:1] == chr(end):
+        command.ext = {name.ljust(end): other, **dict(behind)}
+
+
 @after(Endpoint.read, "The second byte of a value counts as its length, if a binary header ends there.")
 def binary_values_say_where_they_end(command, frame):
     if frame[4] != _BINARY or not command.ext:

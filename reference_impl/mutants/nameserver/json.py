@@ -1,5 +1,7 @@
 """Mutants of chapter json: the engine of another line."""
 
+import re
+
 import msgspec
 
 from reference_impl.mutants.headers import NUMBERS, header_of, refusing, rewriting, rewriting_text
@@ -25,6 +27,11 @@ def json_forgives_everywhere(header):
     return header.replace(b'1 "', b'1,"')
 
 
+@rewriting_text("Text behind the comma that follows a JSON header is ignored.", ["5.5"])
+def text_behind_a_comma_is_ignored(header):
+    return re.sub(rb"(\d},).+", rb"\1", header)  # no member before the last one ends so
+
+
 def _is_out_of_range(opaque):
     return isinstance(opaque, float) and not -(2**31) <= int(opaque) < 2**31
 
@@ -38,6 +45,11 @@ def fractions_out_of_range_refused(members):
 def fractions_out_of_range_are_bounded(members):
     if _is_out_of_range(members.get("opaque")):
         members["opaque"] = 2**31 - 1 if members["opaque"] > 0 else -(2**31)
+
+
+@refusing("A number with the exponent 100 closes the connection.", ["4.9", "5.3"])
+def exponents_of_100_close(members):
+    return members.get("flag") == 1e100
 
 
 @after(Endpoint.read, "A null opaque is replaced by a number of the server's own.", ["5.5"])

@@ -91,6 +91,12 @@ def empty_cluster_stays(original, self, cluster):
     return None
 
 
+@mutant(RouteTable.leave_clusters, "The first cluster of all stays listed, with its broker names.")
+def first_cluster_stays(original, self, broker):
+    if broker.name not in self.clusters[next(iter(self.clusters))]:
+        original(self, broker)
+
+
 @mutant(RouteTable.leave_clusters, "A cluster disappears as soon as one of its broker names leaves.")
 def cluster_leaves_with_first_name(original, self, broker):
     self.clusters.pop(broker.cluster, None)

@@ -15,6 +15,7 @@ NOT_SUPPORTED = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
 ID_INVALID = ResponseCode.CONTROLLER_BROKER_ID_INVALID
 NOT_REGISTERED = ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED
 UNKNOWN = ResponseCode.CONTROLLER_BROKER_METADATA_NOT_EXIST
+NOT_ALTERED = ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED
 
 
 def next_id(ns: NameServerSession, of: Replica) -> Exchange:
@@ -235,11 +236,59 @@ def test_unknown_brokers_are_refused(ns: NameServerSession) -> None:
     one.registers() >> not_registered
     ns.replica_info(one.name) >> Reply(UNKNOWN)
     altered = ns.alter_in_sync(one.name, [1], master=1, master_epoch=1, epoch=1)
-    altered >> Reply(ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED)
+    altered >> Reply(NOT_ALTERED)
     cleaned = ns.clean_broker_data(one.name, one.cluster)
     cleaned >> Reply(ResponseCode.CONTROLLER_INVALID_CLEAN_BROKER_METADATA)
     one.applies() >> Reply(SUCCESS)
     Replica(ns, one.name, one.cluster, 2).registers() >> not_registered
+
+
+def refuses(asked: Exchange, code: ResponseCode) -> None:
+    """The answer has this code and a remark."""
+    asked >> Reply(code, remark=Matching("."))
+
+
+@case(
+    kills=[
+        "elections-are-refused-without-a-reason",
+        "heartbeats-are-refused-without-a-reason",
+        "controller-refuses-without-a-reason",
+        "refused-registration-gives-no-reason",
+    ],
+    setup=CONTROLLER,
+)
+def test_refusals_give_a_reason(ns: NameServerSession) -> None:
+    unknown, (one, two) = alone(ns), replicas(ns, 2)
+    refuses(ns.alter_in_sync(unknown.name, [1], master=1, master_epoch=1, epoch=1), NOT_ALTERED)
+    refuses(unknown.elects(), NOT_REGISTERED)
+    refuses(unknown.registers(), NOT_REGISTERED)
+    refuses(ns.replica_info(unknown.name), UNKNOWN)
+    refuses(
+        ns.clean_broker_data(unknown.name, unknown.cluster),
+        ResponseCode.CONTROLLER_INVALID_CLEAN_BROKER_METADATA,
+    )
+    ext = {"clusterName": one.cluster, "brokerName": one.name, "brokerAddr": one.address}
+    refuses(
+        one.connection.call(RequestCode.BROKER_HEARTBEAT, ext, about="without brokerId"),
+        ResponseCode.CONTROLLER_INVALID_REQUEST,
+    )
+    refuses(Replica(ns, one.name, one.cluster, 1).applies(), ID_INVALID)
+    in_sync(ns, one)
+    refuses(one.elects(), ResponseCode.CONTROLLER_MASTER_STILL_EXIST)
+    refuses(two.elects(designate=True), ResponseCode.CONTROLLER_ELECT_MASTER_FAILED)
+    for ids, master, master_epoch, epoch, code in (
+        ([1], 1, 1, 1, NOT_ALTERED),
+        ([1, 9], 1, 1, 1, ResponseCode.CONTROLLER_INVALID_REPLICAS),
+        ([1, 2], 1, 7, 1, ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH),
+        ([1, 2], 1, 1, 7, ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH),
+        ([1, 2], 2, 1, 1, ResponseCode.CONTROLLER_INVALID_MASTER),
+    ):
+        altered = ns.alter_in_sync(one.name, ids, master=master, master_epoch=master_epoch, epoch=epoch)
+        refuses(altered, code)
+    one.leaves()
+    ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, (None, None, Matching("[2-9]")))
+    refuses(two.elects(), ResponseCode.CONTROLLER_ELECT_MASTER_FAILED)
+    refuses(ns.elect_master(one.name, one.cluster, None, False), ResponseCode.CONTROLLER_MASTER_NOT_AVAILABLE)
 
 
 @case(kills=["missing-fields-are-empty"], setup=CONTROLLER)

@@ -266,11 +266,13 @@ def test_no_body_clears_filter_servers(ns: NameServerSession) -> None:
     _filters(ns, broker, {})
 
 
-@case(kills=["old-version-clears-filter-list"])
+@case(kills=["old-version-clears-filter-list", "old-version-without-body-clears-filter-list"])
 def test_old_version_keeps_filter_servers(ns: NameServerSession) -> None:
     broker = ns.broker()
     broker.register(filters=["f:1"]) >> Reply(SUCCESS)
     broker.register(body=broker.body().encode_bare(), announces=36) >> Reply(SUCCESS)
+    _filters(ns, broker, {broker.address: ["f:1"]})
+    broker.register(body=b"", crc=None, announces=36) >> Reply(SUCCESS)
     _filters(ns, broker, {broker.address: ["f:1"]})
 
 

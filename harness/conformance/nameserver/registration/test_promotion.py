@@ -150,14 +150,24 @@ def test_ignored_registration_changes_nothing(ns: NameServerSession) -> None:
     ns.cluster().broker(holder.name) >> Reply(SUCCESS, Including({"zoneName": "east"}))
 
 
-@case(kills=["ignored-registrants-stay-live", "ignored-registrants-keep-their-id"])
+@case(
+    kills=[
+        "ignored-registrants-stay-live",
+        "ignored-registrants-keep-their-id",
+        "routes-keep-the-id-of-ignored-registrants",
+    ]
+)
 def test_ignored_registrant_loses_its_id(ns: NameServerSession) -> None:
     holder, other = ns.broker(), ns.broker()
     late = holder.sibling()
     for broker, number in ((holder, 5), (late, 4), (other, 1)):
         broker.register(version=state_version(number)) >> Reply(SUCCESS)
     late.query_version(state_version(4)).changed >> Reply(SUCCESS, False)
+    both = {holder.name: {0: holder.address, 1: late.address}}
+    ns.route(holder.topic("A")).addresses >> Reply(SUCCESS, Including(both))
     late.register(id=0, version=state_version(4)) >> Reply(SUCCESS)
+    alone = {holder.name: {0: holder.address}}
+    ns.route(holder.topic("A")).addresses >> Reply(SUCCESS, Including(alone))
     ns.cluster().addresses(holder.name) >> Reply(SUCCESS, {0: holder.address})
     late.query_version(state_version(4)).changed >> Reply(SUCCESS, True, body=b"")
     holder.query_version(state_version(5)).changed >> Reply(SUCCESS, False)

@@ -30,7 +30,14 @@ BEYOND = 200
 """A length that is longer than the whole header."""
 
 
-@case(kills=["binary-refused", "binary-ext-ignored", "binary-values-say-where-they-end"])
+@case(
+    kills=[
+        "binary-refused",
+        "binary-ext-ignored",
+        "binary-keys-say-where-they-end",
+        "binary-values-say-where-they-end",
+    ]
+)
 def test_binary_request_is_served(ns: NameServerSession) -> None:
     namespace = ns.name("KV")
     ext = {"namespace": namespace, "key": "k", "value": BEYOND_ASCII}
@@ -43,6 +50,11 @@ def test_binary_request_is_served(ns: NameServerSession) -> None:
     ext = {"key": key, "namespace": namespace, "value": value}
     ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
     ns.get_kv(namespace, key).value >> Reply(SUCCESS, value)
+    # As a number n is 110, and so many bytes there are from "namespace" to the length of the second value.
+    namespace = ns.name("KV").ljust(ord("n") - len("namespace") - len(entry("key", "")), "x")
+    ext = {"namespace": namespace, "key": "k", "value": "v"}
+    ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
+    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "v")
 
 
 @case(kills=["historical-3588-binary-answered-in-json"])

@@ -216,3 +216,18 @@ def half_closing_is_not_written(original, self, connection, now):
 @after(Controller.register, "A refused registration is answered without a remark.", V5)
 def refused_registration_gives_no_reason(reply):
     reply.remark = None
+
+
+@after(Controller.elect, "An election that is refused is answered without a remark.", V5)
+def elections_are_refused_without_a_reason(reply):
+    reply.remark = None
+
+
+@after(Controller.heartbeat, "A heartbeat without an id is refused without a remark.", V5)
+def heartbeats_are_refused_without_a_reason(reply):
+    reply.remark = None
+
+
+@after(Controller.execute, "No answer of the controller has a remark.", V5)
+def controller_refuses_without_a_reason(reply):
+    reply.remark = None

@@ -82,6 +82,13 @@ def ignored_registrants_stay_live(original, self, broker, registration):
     self.forget_other_ids(broker, registration)
 
 
+@mutant(RouteTable.reject, "A route that was shown keeps the id that an ignored registrant had.", V5)
+def routes_keep_the_id_of_ignored_registrants(original, self, broker, registration):
+    before = self.revision
+    original(self, broker, registration)
+    self.revision = before
+
+
 @mutant(RouteTable.reject, "The registrant of an ignored registration keeps the id that it had.", V5)
 def ignored_registrants_keep_their_id(original, self, broker, registration):
     self.live.pop(self.live_key(registration.cluster, registration.address), None)

@@ -204,6 +204,12 @@ def old_version_clears_filter_list(registration, command):
         registration.filter_servers = []
 
 
+@after(NameServer.registration, "A registration of an old broker without a body clears the filter servers.")
+def old_version_without_body_clears_filter_list(registration, command):
+    if command.version < V3_0_11 and not command.body:
+        registration.filter_servers = []
+
+
 @mutant(RouteTable.publish, "A table that was ignored once, for its equal version, is ignored for good.")
 def what_was_ignored_is_never_taken(original, self, broker, registration, *, first, moved, changed):
     ignored = self.__dict__.setdefault("ignored", {})
