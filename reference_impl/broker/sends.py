@@ -319,10 +319,12 @@ class Sends(Part):
     def is_half(self, message: Message) -> bool:
         """Whether a message is the first half of a transaction.
 
-        Not one that comes back for a retry, which old clients mark as such.
+        In 5.x, not one that comes back for a retry, which old clients mark as such.
         """
         if message.properties.get(PropertyName.TRANSACTION_PREPARED, "").lower() != "true":
             return False
+        if not self.profile.v5:
+            return True
         delay = fields.int32(message.properties, PropertyName.DELAY_TIME_LEVEL) or 0
         return not (message.reconsume_times > 0 and delay > 0)
 

@@ -112,6 +112,20 @@ def test_order_within_a_level(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"1", b"2", b"3"])
 
 
+@case(kills=["levels-are-delivered-together"], clock=True)
+def test_each_message_of_a_level_is_waited_for(bk: BrokerSession) -> None:
+    topic, level = bk.topic(), {"DELAY": "4"}  # 30 s
+    first = bk.send(topic, b"first", properties=level) >> Reply(SUCCESS)
+    bk.advance(20)
+    second = bk.send(topic, b"second", properties=level) >> Reply(SUCCESS)
+    bk.advance_past(30, since=first)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"first"])
+    bk.advance_short_of(29, since=second)
+    bk.pull(topic).bodies >> Reply(SUCCESS, [b"first"])
+    bk.advance_past(30, since=second)
+    bk.pull(topic, offset=1).bodies.eventually() >> Reply(SUCCESS, [b"second"])
+
+
 @case(kills=["delays-in-one-line"], clock=True)
 def test_shorter_delay_does_not_wait_for_a_longer_one(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -1,6 +1,6 @@
 """Chapter unregistration: the requests of a Broker that stops."""
 
-from harness.conformance import Including, Request, case
+from harness.conformance import Closed, Including, Reply, Request, case
 from harness.conformance.broker.registrations import AT_START, REGISTER, STOPPING
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
@@ -14,7 +14,13 @@ TWO = {"namesrvAddr": "{nameserver};{nameserver2}"}
     "bk.unregistration.names-the-broker",
     "bk.unregistration.goes-to-every-nameserver",
     "bk.unregistration.refusal-delays-no-other",
-    kills=["leaves-without-a-word", "departure-without-id", "unregisters-from-the-first-only"],
+    "bk.unregistration.ends-what-is-connected",
+    kills=[
+        "leaves-without-a-word",
+        "departure-without-id",
+        "unregisters-from-the-first-only",
+        "broker-that-has-left-stays",
+    ],
     own_server=True,
     setup=TWO,
 )
@@ -26,9 +32,12 @@ def test_is_sent_at_the_end(bk: BrokerSession) -> None:
     names = ("brokerName", "brokerAddr", "clusterName", "brokerId")
     said = {name: registered.command.ext[name] for name in names}
     first.answers(UNREGISTER, ResponseCode.SYSTEM_ERROR, remark="no")
+    client = bk.connect()
+    bk.config(on=client) >> Reply(ResponseCode.SUCCESS)
     bk.shutdown()
     first.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER, ext=Including(said), flag=0)
     second.next(UNREGISTER, within=STOPPING) >> Request(UNREGISTER, ext=Including(said), flag=0)
+    client.closes() >> Closed()
 
 
 @case(kills=["unregisters-until-one-is-silent"], own_server=True, setup=TWO)

@@ -83,6 +83,13 @@ def delayed_out_of_order(original, self, message):
     return original(self, other)
 
 
+@mutant(Delays._deliver, "What a level holds is delivered with its first message.")
+def levels_are_delivered_together(original, self, level, now):
+    self.due = lambda *_: now
+    original(self, level, now)
+    del self.due
+
+
 @mutant(Delays.due, "All levels wait in a single queue.")
 def delays_in_one_line(original, self, level, stored):
     return stored + max(self.config.delays_of_levels()[:5])

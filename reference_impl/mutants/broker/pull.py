@@ -331,6 +331,12 @@ def pulls_that_waited_count(original, self, queue, is_released, now):
     self.count = before
 
 
+@mutant(LongPolling.hold, "A consumer whose pull waits stays in its groups when its connection ends.")
+def consumers_that_waited_stay(original, self, pull, now):
+    original(self, pull, now)
+    self.broker.clients._groups_of.pop(pull.connection, None)
+
+
 # -- who may not pull ----------------------------------------------------------------------------------------
 
 

@@ -295,6 +295,13 @@ def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)
 
 
+@mutant(MasterLink.store, "The log of a slave is one file.")
+def slaves_have_one_file(original, self, offset, data):
+    log = self.broker.store._log
+    log._full_at = offset + len(data) + log._limit
+    original(self, offset, data)
+
+
 @mutant(Settings.take, "A change of the settings of a slave cuts its log where the last whole message ends.")
 def settings_cut_half_messages(original, self, pairs, now):
     original(self, pairs, now)

@@ -1,6 +1,6 @@
 """Mutants of the chapter role."""
 
-from harness.wire import ResponseCode
+from harness.wire import Command, ResponseCode
 from harness.wire.bodies import TopicConfigTable
 from harness.wire.messages import TopicName, decode_message
 from reference_impl.broker.delays import Delays
@@ -261,6 +261,15 @@ def masters_groups_are_not_kept(original, self, table, version):
 @mutant(SlaveSync.take_offsets, "A slave ignores its master's offsets.")
 def masters_offsets_are_ignored(original, self, body):
     return
+
+
+@mutant(SlaveSync._ask, "A slave takes over what an error of its master carries.")
+def errors_of_masters_are_answers(original, self, address, code, take):
+    def answered(reply, now):
+        if reply is not None and reply.body:
+            take(reply.body)
+
+    self.broker.ask(address, Command(code), 3_000, answered)
 
 
 @mutant(SlaveSync.take_offsets, "A slave keeps its own data version of offsets.", V5)

@@ -79,6 +79,17 @@ def other_queues_are_served(original, self, topic, number, ext, remark="", *, ch
         return None
 
 
+@mutant(StaticTopics.led, "A send with lo=false uses the queue that its queue is mapped to.", V5)
+def forwarded_sends_are_mapped(original, self, topic, number, ext, remark="", *, chooses=False):
+    return original(self, topic, number, {} if chooses else ext, remark, chooses=chooses)
+
+
+@mutant(StaticTopics.of, "A request with lo=false is about the queue that its queue is mapped to.", V5)
+def forwarded_requests_are_mapped(original, self, command, remark=""):
+    plain = {name: text for name, text in command.ext.items() if name != "lo"}
+    return original(self, msgspec.structs.replace(command, ext=plain), remark)
+
+
 @after(StaticTopics.told_of, "Offsets in pulls are those of the Broker's queue.", V5)
 def mapped_offsets_begin_anew(found, part, reply):
     if reply.ext is not None and "offsetDelta" in reply.ext:
@@ -193,6 +204,11 @@ def queues_of_other_brokers_end(original, self, asked, command):
     if reply.code == ResponseCode.PULL_RETRY_IMMEDIATELY:
         reply.code = ResponseCode.PULL_NOT_FOUND
     return reply
+
+
+@mutant(OtherBrokers._found, "Where other Brokers are is taken from an error, too.", V5)
+def errors_say_where_brokers_are(original, self, reply, now):
+    original(self, reply and msgspec.structs.replace(reply, code=ResponseCode.SUCCESS), now)
 
 
 @mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)

@@ -20,6 +20,16 @@ def half_messages_are_visible(original, self, message, now):
     return self.broker.store.put(message, now)
 
 
+@mutant(Sends.is_half, "A half message that was consumed before and has a delay is one, too.", V5)
+def retried_messages_are_halves(original, self, message):
+    return original(self, msgspec.structs.replace(message, reconsume_times=0))
+
+
+@mutant(Sends.is_half, "A half message that was consumed before is none.", V5)
+def retried_halves_are_none(original, self, message):
+    return not message.reconsume_times and original(self, message)
+
+
 @mutant(Transactions.end, "A rollback commits.")
 def roll_backs_commit(original, self, command, connection, now):
     command.ext = {**(command.ext or {}), "commitOrRollback": _COMMIT}

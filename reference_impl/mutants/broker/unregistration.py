@@ -19,6 +19,11 @@ def departure_without_id(made):
     return msgspec.structs.replace(made, ext=ext)
 
 
+@mutant(Registrar._departed, "The Broker does not end once it has unregistered.")
+def broker_that_has_left_stays(original, self, reply, now):
+    return
+
+
 @mutant(Registrar.addresses, "The Broker unregisters only from its first NameServer.")
 def unregisters_from_the_first_only(original, self):
     return original(self)[:1]

@@ -30,6 +30,30 @@ def groups(bk: BrokerSession) -> Exchange:
     return asked(bk, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
 
 
+SYSTEM = (
+    "TOOLS_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PULL",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+)
+"""Groups that every Broker has."""
+
+
+@case(kills=["one-system-group-is-made"])
+def test_groups_of_the_system_are_there(bk: BrokerSession) -> None:
+    table = {name: Including({"groupName": name, "consumeEnable": True}) for name in SYSTEM}
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including(table)}))
+
+
+@case(kills=["half-messages-have-no-group"])
+def test_group_of_half_messages_is_there(bk: BrokerSession) -> None:
+    table = {"CID_RMQ_SYS_TRANS": Including({"groupName": "CID_RMQ_SYS_TRANS", "consumeEnable": True})}
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including(table)}))
+
+
 @case(kills=["groups-are-made-with-defaults"])
 def test_group_is_created_as_requested(bk: BrokerSession) -> None:
     group = bk.group()

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from harness.conformance import Including, Matching, Reply, case
+from harness.conformance import Between, Including, Matching, Reply, case
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
@@ -214,6 +214,20 @@ def test_state_has_the_time_of_the_start(bk: BrokerSession) -> None:
     bk.advance(5)
     shown = Including({"bootTimestamp": (first.value or {}).get("bootTimestamp")})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+
+
+@case(kills=["broker-has-run-for-less-than-a-minute", "minutes-have-59-seconds"], clock=True)
+def test_state_says_for_how_long(bk: BrokerSession) -> None:
+    first = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _running) >> Reply(SUCCESS, Between(0, 2**40))
+    bk.advance(130)
+    running = Between(first.value + 130, first.value + 131 + 10 * bk.jitter)
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, _running) >> Reply(SUCCESS, running)
+
+
+def _running(reply: Command) -> int:
+    """For how many seconds the Broker has been running, as it says; 0: it says nothing."""
+    units = re.findall(r"\d+", state_of(reply).get("runtime") or "")
+    return sum(int(number) * size for number, size in zip(units, (86_400, 3_600, 60, 1), strict=False))
 
 
 @case(kills=["settings-need-a-body"])

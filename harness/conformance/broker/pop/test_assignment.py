@@ -141,11 +141,15 @@ def test_default_mode_is_configured(bk: BrokerSession) -> None:
     bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
 
 
-@case(kills=["unknown-topics-have-no-queues"], clock=True, setup=ROUTED)
+@case(kills=["unknown-topics-have-no-queues", "errors-have-routes"], clock=True, setup=ROUTED)
 def test_unknown_topic_has_no_assignment(bk: BrokerSession) -> None:
     topic, group, (one, _) = members(bk)
-    bk.nameserver.answers(ROUTE, ResponseCode.TOPIC_NOT_EXIST)
-    bk.assignment(bk.name("none"), group, one).queues >> Reply(SUCCESS, None)
+    named = [BrokerData(bk.cluster_name, bk.broker_name, {0: bk.broker_address})]
+    route = TopicRoute([QueueData(bk.broker_name, 4, 4, 6)], named).encode()
+    for code in (ResponseCode.TOPIC_NOT_EXIST, ERROR):
+        for body in (b"", route):
+            bk.nameserver.answers(ROUTE, code, body=body)
+            bk.assignment(bk.name("none"), group, one).queues >> Reply(SUCCESS, None)
     bk.nameserver.ignores(ROUTE)
     asking = bk.assignment(topic, group, one)
     bk.advance(ROUTE_WITHIN + bk.jitter)

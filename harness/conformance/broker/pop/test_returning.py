@@ -88,6 +88,17 @@ def test_topic_of_what_comes_again(bk: BrokerSession) -> None:
     bk.topic_config(f"%RETRY%{group}_{topic}").json.eventually() >> Reply(SUCCESS, Including(made))
 
 
+@case(kills=["retry-topics-of-pops-have-no-offset", "retry-topics-of-pops-begin-in-queue-1"], clock=True)
+def test_group_begins_in_the_topic_of_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    retries = f"%RETRY%{group}_{topic}"
+    bk.max_offset(retries).offset.eventually() >> Reply(SUCCESS, 1)
+    table = Including({"offsetTable": Including({f"{retries}@{group}": {"0": 0}})})
+    bk.offsets().json >> Reply(SUCCESS, table)
+
+
 @case(kills=["comes-again-in-the-older-topic"], clock=True, setup=NEWER)
 def test_comes_again_in_the_newer_topic(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")

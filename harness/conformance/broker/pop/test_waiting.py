@@ -26,12 +26,17 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
         pop.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case(kills=["pops-wait-for-ever"], clock=True)
+@case(kills=["pops-wait-for-ever", "waits-of-pops-end-together"], clock=True)
 def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    longer = bk.pop(topic, group, poll=90, on=bk.connect())
     pop = bk.pop(topic, group, poll=30, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "2"})
     bk.advance(30 + bk.jitter)
     pop >> NOTHING
+    bk.polling(topic, group) >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    longer.bodies >> Reply(SUCCESS, [b"at last"])
 
 
 @case(kills=["all-pops-may-wait"], setup={"popPollingSize": "0"})

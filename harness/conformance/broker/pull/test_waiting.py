@@ -3,6 +3,7 @@
 from harness.conformance import Reply, Silence, case
 from harness.conformance.broker.pull.filled import NOT_FOUND, SUCCESS
 from harness.session import BrokerSession
+from harness.session.broker.requests import consuming
 from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.header_fields import PullFlag
 from harness.wire.messages import Message
@@ -113,6 +114,18 @@ def test_pulls_that_have_waited_leave_room(bk: BrokerSession) -> None:
     for queue, pull in enumerate(held, 1):
         bk.send(topic, b"%d" % queue, queue) >> Reply(SUCCESS)
         pull.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
+@case(kills=["consumers-that-waited-stay"])
+def test_consumer_that_has_waited_leaves(bk: BrokerSession) -> None:
+    topic, group, (client, consumer) = bk.topic(), bk.group(), bk.client()
+    bk.heartbeat(client, consumers=[consuming(group, [topic])], on=consumer) >> Reply(SUCCESS)
+    pull = bk.pull(topic, group=group, suspend=60, on=consumer)
+    bk.consumers(group).ids.eventually() >> Reply(SUCCESS, [client])
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"at last"])
+    consumer.close()
+    bk.consumers(group).eventually() >> Reply(ResponseCode.SYSTEM_ERROR)
 
 
 @case(kills=["pulls-wait-fifteen-seconds"], clock=True)

@@ -156,6 +156,16 @@ def test_one_answer_of_a_round_counts(bk: BrokerSession) -> None:
     later.ordered_among(topics) >> AnyOf(*(Request(REGISTER, [topic]) for topic in topics))
 
 
+@case(kills=["refusals-are-applied"], clock=True, setup=EVERY_SECOND)
+def test_refusal_changes_no_order(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for code, ordered in ((ResponseCode.SYSTEM_ERROR, False), (SUCCESS, True)):
+        bk.nameserver.answers(REGISTER, code, remark="of a test", body=ORDERED % topic.encode())
+        told = next_of_time(bk, period=40)
+        heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
+        heard.ordered(topic) >> Request(REGISTER, ordered)
+
+
 def order_after_another_table(bk: BrokerSession) -> tuple[ReceivedExchange, str]:
     """The registration after the table of order topics has lost a topic; and the topic."""
     topic = bk.name("T")

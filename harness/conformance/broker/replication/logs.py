@@ -8,6 +8,8 @@ from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
+FILE = 65_536
+"""Bytes of a file of the log, where cases fill one."""
 
 
 def place(sent: Answer) -> int:

@@ -3,10 +3,9 @@
 import struct
 
 from harness.conformance import ANYTHING, Between, Closed, Pushed, Reply, Silence, case
-from harness.conformance.broker.replication.logs import SUCCESS, end, put, stored
+from harness.conformance.broker.replication.logs import FILE, SUCCESS, end, put, stored
 from harness.session import BrokerSession
 
-FILE = 65_536
 SMALL_FILES = {"mappedFileSizeCommitLog": str(FILE), "haTransferBatchSize": "100000"}
 LARGE = b"l" * (40 << 10)
 """The body of a message of which a small file has room for one only."""

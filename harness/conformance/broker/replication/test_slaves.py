@@ -4,10 +4,12 @@ import struct
 
 from harness.conformance import ANYTHING, Between, Closed, Including, Pushed, Reply, Silence, case
 from harness.conformance.broker.registrations import REGISTER
-from harness.conformance.broker.replication.logs import SUCCESS
+from harness.conformance.broker.replication.logs import FILE, SUCCESS
+from harness.conformance.broker.role.changing import MASTER
 from harness.session import BrokerSession
 from harness.session.broker.replication import Master
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.messages import BLANK_MAGIC
 
 TOPIC = "BenchmarkTest"
 """Every Broker has it."""
@@ -188,6 +190,50 @@ def test_slave_keeps_whole_messages(bk: BrokerSession) -> None:
     bk.pull(TOPIC, most=1).bodies.eventually() >> Reply(SUCCESS, [b"one"])
     master.push(end, second)
     bk.pull(TOPIC, offset=1).bodies.eventually() >> Reply(SUCCESS, [b"two"])
+
+
+SMALL_FILES = {**SLAVE, "mappedFileSizeCommitLog": str(FILE)}
+"""Three messages of `LARGE` fill a file."""
+LARGE = b"x" * 20_000
+
+
+def fourth(bk: BrokerSession, master: Master) -> bytes:
+    """Pushes a whole file with three messages; what its next message is."""
+    file = bytearray()
+    for number in range(3):
+        file += bk.logged(TOPIC, LARGE, at=len(file), number=number)
+    file += struct.pack(">II", FILE - len(file), BLANK_MAGIC).ljust(FILE - len(file), b"\0")
+    master.push(0, bytes(file))
+    master.report(FILE).offset >> Pushed(FILE)
+    return bk.logged(TOPIC, LARGE, at=FILE, number=3)
+
+
+def fills_its_file(bk: BrokerSession) -> None:
+    """The slave becomes a master: two more messages are in its second file, and the next one in a third."""
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    for number in (4, 5, 6):
+        bk.send(TOPIC, LARGE).offset >> Reply(SUCCESS, number)
+    for number, place in ((3, FILE), (6, 2 * FILE)):
+        pull = bk.pull(TOPIC, 0, number, most=1).seen("place", lambda one: one.physical_offset)
+        pull.eventually() >> Reply(SUCCESS, [place])
+
+
+@case(
+    kills=["slaves-have-one-file", "restarts-forget-the-file"],
+    clock=True,
+    own_server=True,
+    setup=SMALL_FILES,
+)
+def test_files_of_a_slave_begin_at_multiples(bk: BrokerSession) -> None:
+    master = followed(bk)
+    message = fourth(bk, master)
+    master.push(FILE, message + message[:30])
+    end = FILE + len(message)
+    master.report(end + 30).offset >> Pushed(end + 30)
+    bk.restart("kill")
+    master.next_connection()
+    master.next_report(within=TOLD_WITHIN).offset >> Pushed(end)
+    fills_its_file(bk)
 
 
 @case(kills=["settings-cut-half-messages"], clock=True, own_server=True, setup=SLAVE)

@@ -265,6 +265,33 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
 
 
+@case(kills=["errors-of-masters-are-answers"], clock=True, own_server=True, setup=TOLD)
+def test_slave_takes_nothing_from_an_error(bk: BrokerSession) -> None:
+    group, master, groups = bk.group(), bk.nameservers[1], RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
+    key, version = f"{bk.name('T')}@{group}", {"counter": 81, "timestamp": 1, "stateVersion": 0}
+    tables: dict[int, dict[str, object]] = {
+        RequestCode.GET_ALL_CONSUMER_OFFSET: {"offsetTable": {key: {"2": 6}}},
+        DELAYS: {"offsetTable": {"3": 5}},
+        groups: {"subscriptionGroupTable": {group: {"groupName": group}}},
+    }
+    for code, table in tables.items():
+        body = msgspec.json.encode({"dataVersion": version, **table})
+        master.answers(code, ResponseCode.SYSTEM_ERROR, remark="of a test", body=body)
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    asked = next_of_time(bk)
+    for _ in range(2):  # when they come again, the first answers were taken
+        asked = master.next(groups, since=asked, within=90 + bk.jitter) >> Request(groups)
+    unknown = Including({"subscriptionGroupTable": Including({group: ABSENT})})
+    bk.groups().json >> Reply(SUCCESS, unknown)
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including({key: ABSENT})}))
+    bk.call(DELAYS).seen_as(LEVELS) >> Reply(SUCCESS, Including({"3": ABSENT}))
+    body = msgspec.json.encode({"dataVersion": version, **tables[groups]})
+    master.answers(groups, body=body)
+    master.next(groups, since=asked, within=90 + bk.jitter) >> Request(groups)
+    known = Including({"subscriptionGroupTable": Including({group: ANYTHING})})
+    bk.groups().json.eventually() >> Reply(SUCCESS, known)
+
+
 @case(kills=["masters-versions-of-offsets-are-ignored"], clock=True, own_server=True, setup=TOLD)
 def test_slave_takes_over_the_version_of_offsets(bk: BrokerSession) -> None:
     code, master = RequestCode.GET_ALL_CONSUMER_OFFSET, bk.nameservers[1]

@@ -1,5 +1,7 @@
 """Chapter send: several messages at once (code 320)."""
 
+import struct
+
 from harness.conformance import Including, Matching, Reply, case
 from harness.conformance.broker.whole import (
     OWN,
@@ -101,7 +103,8 @@ def test_batch_that_cannot_be_read_is_refused(bk: BrokerSession) -> None:
     batch = encode_batch([Message(topic=topic, body=b"a"), Message(topic=topic, body=b"b")], "5.3")
     keyed = encode_batch([Message(topic=topic, body=b"a", properties={"KEYS": "k"})], "4.9")
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
-    for body in (batch[:-1], b"\0\0\0", keyed[:-1]):
+    backwards = struct.pack(">9i", 0, 0, 0, 0, -6, 0, 0, 0, 1) + b"x" + bytes(2)  # a body of -6 bytes
+    for body in (batch[:-1], b"\0\0\0", keyed[:-1], backwards):
         bk.send(topic, body, code=320, batch=True) >> refused
     bk.send_batch(topic, [b"c", b"d"]) >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"c", b"d"])

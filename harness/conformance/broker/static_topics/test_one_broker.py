@@ -89,6 +89,24 @@ def test_sends_and_pulls_use_mapped_queues(bk: BrokerSession) -> None:
     bk.pull(topic, 0, ext={"lo": "false"}).bodies >> Reply(SUCCESS, [b"four", b"next"])
 
 
+@case(kills=["forwarded-sends-are-mapped", "forwarded-requests-are-mapped"])
+def test_forwarded_requests_are_about_the_queue_of_the_broker(bk: BrokerSession) -> None:
+    topic, group, own = mapped(bk), bk.group(), {"lo": "false"}
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic, b"mapped", 4) >> Reply(SUCCESS)  # in queue 0
+    told = Reply(SUCCESS, ext=Including({"queueId": "1"}))
+    for _ in range(4):
+        bk.send(topic, b"own", 1, code=10, ext=own) >> told
+    bk.max_offset(topic, 1, ext=own).offset.eventually() >> Reply(SUCCESS, 4)
+    bk.max_offset(topic, 0, ext=own).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 4)  # is queue 1
+    bk.min_offset(topic, 1, ext=own).offset >> Reply(SUCCESS, 0)
+    bk.offset_at(topic, 1, 1, ext=own).offset >> Reply(SUCCESS, 0)
+    bk.commit_offset(group, topic, 1, 3, ext=own) >> Reply(SUCCESS)
+    bk.committed(group, topic, 1, ext=own).offset >> Reply(SUCCESS, 3)
+    bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 3)
+
+
 @case(kills=["mapped-queues-have-no-leader", "other-queues-are-served"])
 def test_leader_alone_serves_a_queue(bk: BrokerSession) -> None:
     topic, group = mapped(bk), bk.group()

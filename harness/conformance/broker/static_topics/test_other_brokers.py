@@ -38,17 +38,27 @@ class Moved(NamedTuple):
     other: NameServerView
 
 
-def moved(bk: BrokerSession) -> Moved:
-    """When the Broker knows where the other one is."""
+def moved(bk: BrokerSession, code: int = SUCCESS) -> Moved:
+    """When the Broker has been told twice where the other one is, with this code."""
     topic, to, other = bk.name("static"), bk.name("other"), bk.nameservers[1]
-    told = ClusterInfo({to: BrokerData(broker_addrs={0: other.address, 1: "192.0.2.1:1"}, broker_name=to)})
-    bk.nameserver.answers(CLUSTER, body=told.encode())
-    mark = bk.mark()
     items = [item(bk, 3, broker=to, end=4), item(bk, 1, 50, gen=1, broker=to), item(bk, 0, 100, gen=2)]
+    tell_masters(bk, to, code)
     put(bk, mapping(bk, topic, {2: items})) >> Reply(SUCCESS)
-    asked = bk.nameserver.next(CLUSTER, since=mark, within=15 + bk.jitter) >> Request(CLUSTER)
-    bk.nameserver.next(CLUSTER, since=asked, within=10 + bk.jitter) >> Request(CLUSTER)
+    hear_twice(bk)
     return Moved(topic, to, other)
+
+
+def tell_masters(bk: BrokerSession, to: str, code: int = SUCCESS) -> None:
+    """The NameServer says where the other Broker is, which has this name."""
+    addresses = {0: bk.nameservers[1].address, 1: "192.0.2.1:1"}
+    told = ClusterInfo({to: BrokerData(broker_addrs=addresses, broker_name=to)})
+    bk.nameserver.answers(CLUSTER, code, body=told.encode())
+
+
+def hear_twice(bk: BrokerSession) -> None:
+    """The Broker asks where the others are, and once more: it has taken the first answer."""
+    asked = bk.nameserver.next(CLUSTER, since=bk.mark(), within=15 + bk.jitter) >> Request(CLUSTER)
+    bk.nameserver.next(CLUSTER, since=asked, within=10 + bk.jitter) >> Request(CLUSTER)
 
 
 def bounds(following: int, low: int, high: int) -> dict[str, str | None]:
@@ -86,6 +96,16 @@ def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
     told = {"nextBeginOffset": "4", "minOffset": "1", "maxOffset": "100", "offsetDelta": "0"}
     bk.pull(one.topic, 2, 3) >> Reply(SUCCESS, ext=Including(told), body=BODY)
     heard(one, PULL) >> Request(PULL, ext=forwarded(one, 3, queueOffset="3", maxMsgNums="4"))
+
+
+@case(kills=["errors-say-where-brokers-are"], clock=True, setup=OTHER)
+def test_error_says_of_no_broker_where_it_is(bk: BrokerSession) -> None:
+    one = moved(bk, ERROR)
+    one.other.answers(LEAST, ext={"offset": "2"})
+    bk.min_offset(one.topic, 2) >> Reply(ERROR)
+    tell_masters(bk, one.to)
+    hear_twice(bk)
+    bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, 2)
 
 
 @case(kills=["queues-of-other-brokers-end"], clock=True, setup=OTHER)

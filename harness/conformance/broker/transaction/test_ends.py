@@ -41,6 +41,21 @@ def test_half_is_invisible(bk: BrokerSession) -> None:
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
+@case(
+    kills=["retried-messages-are-halves", "retried-halves-are-none"],
+    clock=True,
+    own_server=True,
+)
+def test_delayed_retry_is_no_half(bk: BrokerSession) -> None:
+    topic, marks = bk.topic(), {"TRAN_MSG": "true", "PGROUP": bk.group()}
+    bk.send(topic, b"half", 1, properties=marks, reconsumed=2) >> Reply(SUCCESS)
+    bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset.eventually() >> Reply(SUCCESS, 1)
+    bk.send(topic, b"again", 1, properties={**marks, "DELAY": "1"}, reconsumed=2) >> Reply(SUCCESS)
+    bk.advance(1 + 1 + bk.jitter)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"again"])
+    bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 1)
+
+
 @case(kills=["bits-of-halves-do-not-count"])
 def test_bits_of_a_half_alone(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -18,6 +18,18 @@ def groups_are_made_with_defaults(original, self, group, now):
     original(self, self.made(group.group_name or ""), now)
 
 
+@mutant(Groups.__init__, "Of the system's groups, there is the first one.")
+def one_system_group_is_made(original, self, broker):
+    original(self, broker)
+    self.table = dict(list(self.table.items())[:1])
+
+
+@mutant(Groups.__init__, "There is no group for what reads half messages.", V5)
+def half_messages_have_no_group(original, self, broker):
+    original(self, broker)
+    self.table.pop("CID_RMQ_SYS_TRANS", None)
+
+
 @mutant(Groups.put, "What is true of a group stays true.", V5)
 def groups_never_lose_a_flag(original, self, group, now):
     known = self.table.get(group.group_name or "")

@@ -1,5 +1,7 @@
 """Faults of the settings and of the information about the running server."""
 
+import re
+
 import msgspec
 
 from harness.wire import RequestCode, ResponseCode
@@ -42,6 +44,17 @@ def state_is_not_shown():
 @after(Runtime.information, "The runtime information gives the present as the time of the start.")
 def state_begins_with_each_question(found, now):
     found["bootTimestamp"] = str(now)
+
+
+@mutant(Runtime.running, "The runtime information tells no minutes.")
+def broker_has_run_for_less_than_a_minute(original, self, now):
+    return re.sub(r"\d+ minutes", "0 minutes", original(self, now))
+
+
+@mutant(Runtime.running, "A minute of the runtime information has 59 seconds.")
+def minutes_have_59_seconds(original, self, now):
+    seconds = (now - self.broker.started) // 1_000 % 59
+    return re.sub(r"\d+ seconds", f"{seconds} seconds", original(self, now))
 
 
 @after(Runtime.information, "The runtime information omits the Broker's release.")

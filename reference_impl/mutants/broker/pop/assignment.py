@@ -130,6 +130,11 @@ def unknown_topics_have_no_queues(reply, queues):
         reply.body = Answer([], "PULL").encode()
 
 
+@mutant(Assignments.queues, "The route that an error has is one.", V5)
+def errors_have_routes(original, self, topic, reply):
+    return original(self, topic, replace(reply, code=0) if reply.body else reply)
+
+
 @mutant(Assignments.answer, "Members of a broadcasting group share the queues.", V5)
 def broadcasting_members_share_queues(original, self, asked, queues):
     return original(self, replace(asked, message_model="CLUSTERING"), queues)

@@ -261,3 +261,18 @@ def what_comes_again_is_always_last(original, self, asked, wanted, topic, now):
 @mutant(Pops.find, "popFromRetryProbability counts as 100.", V5)
 def what_comes_again_is_always_first(original, self, asked, wanted, topic, now):
     return _with_share(self, original, 100, asked, wanted, topic, now)
+
+
+@mutant(CheckPoints.revive, "A group has no offset in the topic of what comes again.", V5)
+def retry_topics_of_pops_have_no_offset(original, self, point, message, now):
+    before = dict(self.broker.offsets.table)
+    original(self, point, message, now)
+    self.broker.offsets.table = before
+
+
+@mutant(CheckPoints.revive, "A group begins in queue 1 of the topic of what comes again.", V5)
+def retry_topics_of_pops_begin_in_queue_1(original, self, point, message, now):
+    before = set(self.broker.offsets.table)
+    original(self, point, message, now)
+    for key in set(self.broker.offsets.table) - before:
+        self.broker.offsets.table[key] = {1: 0}

@@ -37,6 +37,16 @@ def pops_wait_for_ever(original, self):
     return NEVER
 
 
+@mutant(PopWaiting.tick, "When the wait of a pop ends, all waits end.", V5)
+def waits_of_pops_end_together(original, self, now):
+    has_ended = self.next_tick() <= now
+    original(self, now)
+    for place, waiters in list(self._waiting.items()) if has_ended else ():
+        for number, waiter in list(waiters.items()):
+            waiter.until = now
+            self._release(place, number, now)
+
+
 @mutant(PopWaiting.is_full, "The number of waiting pops has no limit.", V5)
 def all_pops_may_wait(original, self, waiting):
     return False

@@ -113,6 +113,11 @@ def every_answer_is_applied(original, self, round_, reply, now):
     original(self, round_, reply, now)
 
 
+@mutant(Registrar._registered, "What a refusal carries is applied.")
+def refusals_are_applied(original, self, round_, reply, now):
+    original(self, round_, reply and msgspec.structs.replace(reply, code=0), now)
+
+
 @mutant(Registrar._registered, "An answer without a body makes all topics unordered.")
 def no_table_is_an_empty_table(original, self, round_, reply, now):
     original(self, round_, reply, now)
