@@ -11,7 +11,6 @@ of rocketmq-all-5.3.3.
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -27,14 +26,13 @@ _ALL: Final = "All"
 _ANY: Final = "Any"
 
 
-def _by_name(*names: str) -> Mapping[str, str]:
-    return {name.lower(): name for name in names}
-
-
-KINDS: Final = _by_name("Unknown", _ANY, "Cluster", "Namespace", "Topic", "Group")
-ACTIONS: Final = _by_name("Unknown", _ALL, _ANY, "Pub", "Sub", "Create", "Update", "Delete", "Get", "List")
-DECISIONS: Final = _by_name(ALLOW, DENY)
-POLICIES: Final = _by_name(CUSTOM, DEFAULT)
+KINDS: Final = {name.lower(): name for name in ("Unknown", _ANY, "Cluster", "Namespace", "Topic", "Group")}
+ACTIONS: Final = {
+    name.lower(): name
+    for name in ("Unknown", _ALL, _ANY, "Pub", "Sub", "Create", "Update", "Delete", "Get", "List")
+}
+DECISIONS: Final = {name.lower(): name for name in (ALLOW, DENY)}
+POLICIES: Final = {name.lower(): name for name in (CUSTOM, DEFAULT)}
 
 
 class FaultError(ValueError):
