@@ -211,6 +211,7 @@ def test_super_users_are_for_super_users(bk: BrokerSession) -> None:
 def test_user_is_removed_where_there_are_no_rights(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     user = make(bk, "secret-1")
+    show(bk, user) >> Reply(SUCCESS, shown(user))
     removed = about(bk, RequestCode.AUTH_DELETE_USER, user.access_key)
     removed >> Reply(SUCCESS)
     show(bk, user) >> NONE

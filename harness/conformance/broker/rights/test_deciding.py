@@ -39,7 +39,8 @@ def judged(bk: BrokerSession, user: Account, verdicts: dict[str, str | None]) ->
 @case(kills=["super-users-need-rights"], setup=GUARDED)
 def test_super_user_needs_no_rights(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
-    topic, user = bk.topic(), make(bk, "secret", userType="Super")
+    topic, user, plain = bk.topic(), make(bk, "secret", userType="Super"), make(bk, "secret")
+    sends(bk, plain, topic) >> refused(plain, f"Topic:{topic}")
     sends(bk, user, topic) >> Reply(SUCCESS)
     has_only(bk, user, entry("*", "All", decision="Deny"))
     sends(bk, user, topic) >> Reply(SUCCESS)

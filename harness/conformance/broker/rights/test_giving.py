@@ -136,7 +136,9 @@ def test_rights_are_listed(bk: BrokerSession) -> None:
 def test_resources_are_not_users(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     user = make(bk, "secret")
-    give(bk, user, entry("Topic:A", "Pub")) >> Reply(SUCCESS)
+    on_topic = entry("Topic:A", "Pub")
+    give(bk, user, on_topic) >> Reply(SUCCESS)
+    listed(bk, user=user.access_key) >> Reply(SUCCESS, [shown(user, on_topic)])
     listed(bk, resource=user.access_key) >> NONE
 
 

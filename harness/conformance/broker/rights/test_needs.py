@@ -227,7 +227,8 @@ def test_cluster_needs_get_and_update(bk: BrokerSession) -> None:
 @case(kills=["settings-need-a-right"], setup=GUARDED)
 def test_other_requests_need_nothing(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
-    user = make(bk, "secret")
+    user, topic = make(bk, "secret"), bk.topic()
+    sends(bk, user, topic) >> refused(user, f"Topic:{topic}")
     beat = Heartbeat(client_id=bk.name("C")).encode()
     for code, ext, sent_body in (
         (RequestCode.GET_BROKER_CONFIG, {}, b""),
