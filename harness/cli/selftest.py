@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     if options.explained is not None:
         names = ", ".join(f"--{name}" for name in MEASURES)
         raise Usage(f"rmq-harness selftest: --explained: it belongs to one of {names}")
-    _make(options.out)
+    _make_directory(options.out)
     stopwatch = RunningClock()
     loaded = checked_cases(options.role, unfinished=bool(options.select))
     profiles = _profiles(options)
@@ -225,7 +225,7 @@ def _write(
     return [str(text), str(table)]
 
 
-def _make(out: Path) -> None:
+def _make_directory(out: Path) -> None:
     """Raises Usage, before minutes are spent on what cannot be written."""
     try:
         out.mkdir(parents=True, exist_ok=True)
