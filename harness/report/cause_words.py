@@ -331,8 +331,7 @@ class _Title:
             return self._of_family(self._about)
         shared = self._shared_traits()
         named = [one for one in self._items[0].ordered_traits if one in shared]
-        telling = [one for one in named if one != _AMBIENT] or named
-        return _cut(telling)
+        return _cut([one for one in named if one != _AMBIENT or one == self._about])
 
     def _shared_traits(self) -> frozenset[str]:
         return frozenset.intersection(*(item.traits for item in self._items))
