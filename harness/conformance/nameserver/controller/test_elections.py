@@ -235,7 +235,8 @@ def test_unclean_election_needs_the_setting(ns: NameServerSession) -> None:
     leads(ns, two, 2)
 
 
-@case(kills=["who-asks-is-elected", "every-end-brings-an-election"], setup=CONTROLLER)
+# A look for inactive masters would elect one between the end and the request.
+@case(kills=["who-asks-is-elected", "every-end-brings-an-election"], setup=ENDS_COME_BEFORE_LOOKS)
 def test_returning_broker_in_sync_is_elected(ns: NameServerSession) -> None:
     one, two = without_master(ns)
     one.beats() >> Reply(SUCCESS)
