@@ -129,12 +129,12 @@ $(READY): requirements.lock pyproject.toml
 	@echo "setting up $(VENV) (once; again only when the lock changes) …"
 	@rm -f $@
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements.lock
+	@$(BIN)/python -m pip install -q --no-compile --disable-pip-version-check --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(SPARK): $(READY) requirements-extras.lock
 	@echo "adding Spark to $(VENV) (once; more than a gigabyte) …"
 	@rm -f $@
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --require-hashes -r requirements-extras.lock
+	@$(BIN)/python -m pip install -q --no-compile --disable-pip-version-check --require-hashes -r requirements-extras.lock
 	@touch $@

@@ -7,12 +7,27 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from harness.targets import warp
 from harness.targets.errors import TargetError
 
+MINING = "tests/unit/mining/"
+
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
+
+
+class OneSpark(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
+    """A file at a time, and all files that mine as one: each Spark session would have to warm up anew."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return MINING if file.startswith(MINING) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSpark | None:
+    return OneSpark(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
