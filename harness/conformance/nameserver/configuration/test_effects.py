@@ -81,7 +81,9 @@ def test_acting_master_is_shown_from_then_on(ns: NameServerSession) -> None:
     ns.route(slave.topic("A")).addresses >> Reply(SUCCESS, {slave.name: {1: slave.address}})
 
 
-@case(kills=["settings-are-those-of-the-start"], apart=True)
+# A server of its own: up to 5.2.0 the first route that Apache's server found ended its readiness for ever (#9182),
+# and a case before this one may have asked for one.
+@case(kills=["settings-are-those-of-the-start"], own_server=True)
 def test_routes_wait_from_then_on(ns: NameServerSession) -> None:
     topic = ns.topic("A")
     ns.route(topic) >> Reply(TOPIC_NOT_EXIST)
@@ -128,11 +130,12 @@ def test_idle_limit_may_be_none(ns: NameServerSession) -> None:
     for seconds in (0, -1):
         ns.update_config(f"{IDLE}={seconds}") >> Reply(SUCCESS)
         unlimited.append(warmed(ns))
+    began = ns.mark()
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
     broker.connection.close()
     ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
-    ns.advance(2 * ns.profile.idle, idle=[limited, *unlimited])
+    ns.advance_past(ns.profile.idle, began, idle=[limited, *unlimited])
     limited.call(QUERY) >> Closed()
     for connection in unlimited:
         connection.call(QUERY) >> Reply(SUCCESS)
