@@ -197,6 +197,38 @@ def test_counter_beyond_64_bits_is_refused(ns: NameServerSession) -> None:
     unchanged(broker)
 
 
+def with_word(broker: Broker, member: str, word: str) -> bytes:
+    """The broker's version with a word for a number."""
+    number = getattr(broker.version, member)
+    return broker.version.encode().replace(f'"{member}":{number}'.encode(), f'"{member}":{word}'.encode())
+
+
+@case(kills=["true-counts-as-one", "false-counts-as-zero"])
+def test_boolean_for_a_number_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    stored = broker.version.encode()
+    for member in ("counter", "timestamp"):
+        for word in ("true", "false"):
+            version = with_word(broker, member, word)
+            broker.query_version(body=version) >> Reply(ResponseCode.SYSTEM_ERROR)
+            body = broker.body().encode().replace(stored, version)
+            broker.register(body=body) >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)
+
+
+@case(kills=["true-is-no-number", "false-is-no-number"])
+def test_boolean_for_a_number_is_accepted(ns: NameServerSession) -> None:
+    for word, number in (("true", 1), ("false", 0)):
+        for member in ("counter", "timestamp"):
+            broker = ns.broker()
+            setattr(broker.version, member, number)
+            version = with_word(broker, member, word)
+            body = broker.body().encode().replace(broker.version.encode(), version)
+            broker.register(body=body) >> Reply(SUCCESS)
+            unchanged(broker)
+            broker.query_version(body=version).changed >> Reply(SUCCESS, False)
+
+
 @case(kills=["no-body-is-refused"])
 def test_no_body_is_changed(ns: NameServerSession) -> None:
     broker = registered(ns)
@@ -255,9 +287,15 @@ def test_other_members_mean_nothing(ns: NameServerSession) -> None:
         asked.stored >> Reply(SUCCESS, broker.version)
 
 
-@case(kills=["odd-state-versions-are-none", "unknown-members-of-versions-are-refused-in-5"])
+@case(
+    kills=[
+        "odd-state-versions-are-none",
+        "unknown-members-of-versions-are-refused-in-5",
+        "state-versions-beside-unknown-members-are-lost",
+    ]
+)
 def test_state_version_is_a_number(ns: NameServerSession) -> None:
-    broker = registered(ns)
+    broker = registered(ns, DataVersion(7, 1_700_000_000_123, 3))
     broker.query_version(body=plus(broker, b'"y":"x"')).changed >> Reply(SUCCESS, False)
     odd = plus(broker, b'"y":0').replace(b'"stateVersion":', b'"stateVersion":"x","z":')
     broker.query_version(body=odd) >> Reply(ResponseCode.SYSTEM_ERROR)
@@ -271,3 +309,11 @@ def test_no_utf_8_is_no_version(ns: NameServerSession) -> None:
     asked = broker.query_version(body=plus(broker, b'"y":"\xff"'))
     asked.changed >> Reply(SUCCESS, True)
     asked.stored >> Reply(SUCCESS, broker.version)
+
+
+@case(kills=["versions-with-names-that-are-no-utf-8-are-none"])
+def test_name_that_is_no_utf_8_is_refused(ns: NameServerSession) -> None:
+    broker = registered(ns)
+    broker.query_version(body=plus(broker, b'"y":1')).changed >> Reply(SUCCESS, False)
+    broker.query_version(body=plus(broker, b'"\xff":1')) >> Reply(ResponseCode.SYSTEM_ERROR)
+    unchanged(broker)

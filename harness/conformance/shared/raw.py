@@ -92,6 +92,19 @@ def put(namespace: str, key: str, json_value: str, more: str = "") -> bytes:
     return json_frame(query_header(RequestCode.PUT_KV_CONFIG, more, extFields=ext))
 
 
+def reads_ext(ns: NameServerSession, *written: str) -> None:
+    """The ext fields of a PUT_KV_CONFIG are read, however they are written: each text has NAMESPACE, KEY and
+    VALUE in it. An answer that a server gives without ext fields, too, would not show that.
+    """
+    namespace = ns.name("KV")
+    connection = ns.connect()
+    for number, text in enumerate(written):
+        ext = text.replace("NAMESPACE", namespace).replace("KEY", f"k{number}").replace("VALUE", f"v{number}")
+        frame = json_frame(query_header(RequestCode.PUT_KV_CONFIG, extFields=ext))
+        connection.send_raw(frame, opaque=OPAQUE) >> Reply(SUCCESS)
+        ns.get_kv(namespace, f"k{number}").value >> Reply(SUCCESS, f"v{number}")
+
+
 def keeps(ns: NameServerSession, values: dict[str, str]) -> None:
     """Each value, given as the JSON that is sent, comes back as the text it is mapped to.
 

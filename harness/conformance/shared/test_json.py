@@ -19,6 +19,7 @@ from harness.conformance.shared.raw import (
     closes_headers,
     headers_with_number,
     keeps,
+    reads_ext,
     serves,
     serves_headers,
     serves_single_quotes,
@@ -37,6 +38,8 @@ EXTRA_COMMAS = (query_header().replace("{", "{,"), query_header().replace(",", "
 NOT_NUMBERS = (query_header(flag="NaN"), query_header(flag="undefined"))
 EMPTY = (b"[]", b"[ ]", b" ", b"\n")
 OWN_TYPE = '"@type":"org.apache.rocketmq.remoting.protocol.RemotingCommand"'
+EXT = '{"namespace":"NAMESPACE","key":"KEY","value":"VALUE"}'
+"""Ext fields, as `reads_ext` takes them."""
 FOREIGN_TYPE = '"@type":"java.lang.Object"'
 COMMENTS = (
     query_header().replace(":", ":/* why */"),
@@ -74,9 +77,10 @@ def test_missing_comma_closes(ns: NameServerSession) -> None:
     closes_headers(ns, NO_COMMA, query_header(extra='[true"a"]'), query_header(extra="[null[1]]"))
 
 
-@case(kills=[NEWER])
+@case(kills=[NEWER, "ext-fields-end-without-a-comma"])
 def test_missing_comma_is_accepted(ns: NameServerSession) -> None:
     serves_headers(ns, NO_COMMA)
+    reads_ext(ns, EXT.replace(",", " "), EXT.replace(",", ""))
 
 
 @case(kills=["strict-json"])
@@ -144,6 +148,18 @@ def test_single_quoted_names_are_accepted(ns: NameServerSession) -> None:
     serves_single_quotes(ns)
 
 
+@case(kills=["unquoted-ext-fields-are-lost", "single-quoted-ext-fields-are-lost", "ext-fields-end-at-a-null"])
+def test_loose_ext_fields_are_read(ns: NameServerSession) -> None:
+    reads_ext(
+        ns,
+        bare_names(EXT),
+        EXT.replace('"', "'"),
+        EXT.replace('"key"', 'null:"x","key"'),
+        EXT.replace(",", ",,"),
+        EXT.replace(":", ":/* why */"),
+    )
+
+
 @case(kills=[NEWER])
 def test_unquoted_names_close(ns: NameServerSession) -> None:
     closes_headers(ns, bare_names(query_header()), query_header(extFields='{topic:"T"}'))
@@ -180,7 +196,7 @@ def test_array_or_object_for_a_number_closes(ns: NameServerSession) -> None:
         closes_headers(ns, *headers_with_number(QUERY, value))
 
 
-@case(kills=[NEWER])
+@case(kills=[NEWER, "ext-fields-in-brackets-are-lost"])
 def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
     serves_headers(
         ns,
@@ -189,6 +205,7 @@ def test_one_number_in_brackets_is_accepted(ns: NameServerSession) -> None:
         query_header(flag='["0"]'),
         query_header(extFields=f"[{json.dumps(QUERY.ext)}]"),
     )
+    reads_ext(ns, f"[{EXT}]")
     closes_headers(ns, *(query_header(flag=value) for value in ("[true]", "[null]", "[[0]]", "[0,0]", "[]")))
 
 
@@ -302,8 +319,9 @@ def test_ext_numbers_keep_their_digits(ns: NameServerSession) -> None:
     keeps(ns, {"007": "007", "-0": "-0", "-0.0": "0.0", "1.50": "1.50", "1e3": "1E+3"})
 
 
-@case(kills=[NEWER])
+@case(kills=[NEWER, "ten-millions-have-no-exponent"])
 def test_ext_numbers_are_rewritten(ns: NameServerSession) -> None:
+    keeps(ns, {"9e6": "9000000.0", "1e7": "1.0E7", "9e-4": "9.0E-4"})
     keeps(ns, {"007": "7", "-0": "0", "1e3": "1000.0", "-1.25e-7": "-1.25E-7", "3e10": "3.0E10"})
     keeps(
         ns,

@@ -6,7 +6,7 @@ import msgspec
 
 from harness.wire import WireError
 from harness.wire.bodies import DataVersion
-from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.mutants.registry import V4, V5, after, family, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import MASTER, RouteTable
 from reference_impl.nameserver.state import Registration
@@ -215,6 +215,42 @@ def unknown_members_of_versions_are_refused_in_5(original, self, command):
 @mutant(NameServer.given_version, "What is no UTF-8 in a data version is replaced.", ["5.3"])
 def versions_that_are_no_utf_8_are_read(original, self, command):
     return original(self, msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?")))
+
+
+@mutant(NameServer.given_version, "A version with a name that is no UTF-8 is none.", ["5.5"])
+def versions_with_names_that_are_no_utf_8_are_none(original, self, command):
+    return None if b"\xff" in command.body else original(self, command)
+
+
+@family(NameServer.given_version)
+def _rereading(change, original, self, command):
+    """Reads the body of a query as if it had been another one."""
+    return original(self, msgspec.structs.replace(command, body=change(command.body)))
+
+
+@_rereading("In a data version, true counts as 1.", V4)
+def true_counts_as_one(body):
+    return body.replace(b":true", b":1")
+
+
+@_rereading("The stateVersion of a data version with another member is lost.", V5)
+def state_versions_beside_unknown_members_are_lost(body):
+    return body.replace(b'"stateVersion":3', b'"z":3') if b'"y"' in body else body
+
+
+@_rereading("In a data version, false counts as 0.", V4)
+def false_counts_as_zero(body):
+    return body.replace(b":false", b":0")
+
+
+@_rereading("In a data version, true stands for no number.", V5)
+def true_is_no_number(body):
+    return body.replace(b":true", b':"x"')
+
+
+@_rereading("In a data version, false stands for no number.", V5)
+def false_is_no_number(body):
+    return body.replace(b":false", b':"x"')
 
 
 @after(NameServer.register_body, "A counter that a data version lacks is 1.")

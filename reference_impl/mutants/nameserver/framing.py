@@ -242,6 +242,16 @@ def binary_keys_say_where_they_end(command, frame):
         command.ext = {name.ljust(end): other, **dict(behind)}
 
 
+@after(Endpoint.read, "The first byte of the last key counts as its length, if its value has a length there.")
+def binary_last_keys_say_where_they_end(command, frame):
+    if frame[4] != _BINARY or not command.ext:
+        return
+    *before, (name, value) = command.ext.items()
+    at = ord(name[0]) - len(name)
+    if (value or "")[at - 4 : at] == "\0\0\0\1":
+        command.ext = dict(before)
+
+
 @after(Endpoint.read, "The second byte of a value counts as its length, if a binary header ends there.")
 def binary_values_say_where_they_end(command, frame):
     if frame[4] != _BINARY or not command.ext:

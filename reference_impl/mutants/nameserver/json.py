@@ -52,6 +52,46 @@ def exponents_of_100_close(members):
     return members.get("flag") == 1e100
 
 
+@after(Endpoint.read, "Ten millions among the ext fields are written without an exponent.", ["5.5"])
+def ten_millions_have_no_exponent(command):
+    for name, value in (command.ext or {}).items():
+        if value == "1.0E7":
+            command.ext[name] = "10000000.0"
+
+
+def _keeps_ext(command, frame, is_kept):
+    """Of the ext fields of a JSON header those stay of which `is_kept` says so, given name and header."""
+    header = header_of(frame)
+    if header is not None and command.ext is not None:
+        command.ext = {name: value for name, value in command.ext.items() if is_kept(name.encode(), header)}
+
+
+@after(Endpoint.read, "Ext fields whose names have no quotes are lost.", ["4.9", "5.3"])
+def unquoted_ext_fields_are_lost(command, frame):
+    _keeps_ext(command, frame, lambda name, header: not re.search(rb"[{,]%b:" % re.escape(name), header))
+
+
+@after(Endpoint.read, "Ext fields whose names have single quotes are lost.", ["4.9", "5.3"])
+def single_quoted_ext_fields_are_lost(command, frame):
+    _keeps_ext(command, frame, lambda name, header: b"'%b'" % name not in header)
+
+
+@after(Endpoint.read, "The ext fields behind one whose name is null are lost.", ["4.9", "5.3"])
+def ext_fields_end_at_a_null(command, frame):
+    _keeps_ext(command, frame, lambda name, header: name not in header.partition(b"null:")[2])
+
+
+@after(Endpoint.read, "Ext fields in brackets are lost.", ["5.5"])
+def ext_fields_in_brackets_are_lost(command, frame):
+    if b'"extFields":[' in (header_of(frame) or b""):
+        command.ext = None
+
+
+@after(Endpoint.read, "The ext fields behind a comma that is missing are lost.", ["5.5"])
+def ext_fields_end_without_a_comma(command, frame):
+    _keeps_ext(command, frame, lambda name, header: not re.search(rb'" ?"%b"' % re.escape(name), header))
+
+
 @after(Endpoint.read, "A null opaque is replaced by a number of the server's own.", ["5.5"])
 def null_opaque_is_counted(command, frame):
     if b'"opaque":null' in (header_of(frame) or b""):

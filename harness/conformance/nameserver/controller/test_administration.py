@@ -59,6 +59,15 @@ def test_name_is_forgotten_by_force(ns: NameServerSession) -> None:
     ns.replica_info(other.name).master >> Reply(SUCCESS, led_by(other, 1))
 
 
+@case(kills=["name-outlives-its-brokers"], setup=CONTROLLER)
+def test_name_goes_with_its_last_broker(ns: NameServerSession) -> None:
+    (one,) = replicas(ns, 1, living=0)
+    ns.replica_info(one.name) >> Reply(SUCCESS)
+    ns.clean_broker_data(one.name, one.cluster, "1") >> Reply(SUCCESS)
+    ns.replica_info(one.name) >> Reply(UNKNOWN)
+    ns.next_broker_id(one.name, one.cluster) >> Reply(SUCCESS, ext=Including({"nextBrokerId": "1"}))
+
+
 @case(kills=["ids-that-are-no-numbers-are-passed-over"], setup=CONTROLLER)
 def test_ids_to_forget_are_numbers(ns: NameServerSession) -> None:
     (one,) = replicas(ns, 1, living=0)

@@ -197,6 +197,27 @@ def test_offsets_far_apart_are_compared(ns: NameServerSession) -> None:
         leads(ns, others[best - 2], 2)
 
 
+@case(
+    kills=["epochs-are-zero-by-default", "offsets-are-zero-by-default", "priorities-are-zero-by-default"],
+    setup=CONTROLLER,
+)
+def test_what_is_not_said_ranks_lowest(ns: NameServerSession) -> None:
+    # The third Broker is the one; what ranks lower, and the smaller id, speak for the second.
+    for second, third in (
+        ({"maxOffset": 900}, {"epoch": 0, "maxOffset": 100}),
+        ({"epoch": -2, "maxOffset": 900}, {"maxOffset": 100}),
+        ({"epoch": 3, "maxOffset": -2, "electionPriority": 1}, {"epoch": 3, "electionPriority": 2}),
+        ({"epoch": 3, "electionPriority": 1}, {"epoch": 3, "maxOffset": 0, "electionPriority": 2}),
+        ({"epoch": 3, "maxOffset": 100}, {"epoch": 3, "maxOffset": 100, "electionPriority": 2**31 - 2}),
+    ):
+        one, two, three = replicas(ns, 3, living=1)
+        two.beats(**second) >> Reply(SUCCESS)
+        three.beats(**third) >> Reply(SUCCESS)
+        in_sync(ns, one, two, three)
+        one.leaves()
+        leads(ns, three, 2)
+
+
 @case(kills=["logs-shrink"], setup=CONTROLLER)
 def test_log_of_a_broker_only_grows(ns: NameServerSession) -> None:
     one, two, three = replicas(ns, 3, living=1)
@@ -227,8 +248,14 @@ def test_brokers_out_of_sync_are_not_elected(ns: NameServerSession) -> None:
     two.elects() >> Reply(FAILED)
 
 
-@case(kills=["elections-are-always-clean"], setup=UNCLEAN_ELECTIONS)
+@case(kills=["elections-are-always-clean", "longest-log-of-all-is-elected"], setup=UNCLEAN_ELECTIONS)
 def test_unclean_election_needs_the_setting(ns: NameServerSession) -> None:
+    one, two, three = replicas(ns, 3, living=1)
+    two.beats(epoch=3, maxOffset=100) >> Reply(SUCCESS)
+    three.beats(epoch=3, maxOffset=900) >> Reply(SUCCESS)
+    in_sync(ns, one, two)
+    one.leaves()
+    leads(ns, two, 2)
     one, two = replicas(ns, 2)
     in_sync(ns, one)
     one.leaves()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness.conformance import Closed, Reply, case
+from harness.conformance import Closed, Including, Reply, case
 from harness.conformance.nameserver.controller.replicas import Replica, replicas
 from harness.conformance.nameserver.settings import CONTROLLER
 from harness.session import NameServerSession
@@ -12,6 +12,8 @@ SUCCESS = ResponseCode.SUCCESS
 LASTS = 120
 """Seconds of heartbeats that are to run out."""
 BY_DEFAULT = 10
+HALFWAY = 60
+"""Seconds after which a connection is used that is not to be idle."""
 
 
 def alive(ns: NameServerSession, *living: Replica, of: Replica) -> None:
@@ -78,16 +80,40 @@ def test_end_of_connection_ends_life(ns: NameServerSession) -> None:
 
 
 @case(
-    kills=["expired-broker-keeps-its-connection", "expired-broker-without-id-keeps-its-connection"],
+    kills=[
+        "expired-broker-keeps-its-connection",
+        "expired-broker-without-id-keeps-its-connection",
+        "first-of-all-brokers-never-expires",
+    ],
     setup=CONTROLLER,
     clock=True,
 )
 def test_connection_of_an_expired_broker_is_closed(ns: NameServerSession) -> None:
-    one, two = replicas(ns, 2, living=1)
+    one, two = replicas(ns, 2, living=0)
     without_id = Replica(ns, ns.name("replicas"), one.cluster, 1)
     for leaving in (without_id, two):
         leaving.beats(LASTS) >> Reply(SUCCESS)
+    one.beats() >> Reply(SUCCESS)
     ns.advance(2 * LASTS)
     for left in (without_id, two):
         left.connection.closes() >> Closed()
     alive(ns, one, of=one)
+
+
+@case(
+    kills=["controller-keeps-idle-connections", "controller-closes-idle-connections-early"],
+    setup=CONTROLLER,
+    clock=True,
+)
+def test_idle_connection_is_closed(ns: NameServerSession) -> None:
+    (one,) = replicas(ns, 1, living=0)
+    silent, asked, asking = (ns.connect_to_controller() for _ in range(3))
+    known = Reply(SUCCESS, ext=Including({"nextBrokerId": "2"}))
+    since = ns.next_broker_id(one.name, one.cluster, on=asked) >> known
+    ns.next_broker_id(one.name, one.cluster, on=asking) >> known
+    ns.advance_short_of(HALFWAY, since, idle=(silent, asked, asking))
+    ns.next_broker_id(one.name, one.cluster, on=asking) >> known
+    ns.advance_past(ns.profile.idle, since, idle=(silent, asked, asking))
+    for idle in (silent, asked):
+        idle.closes() >> Closed()
+    ns.next_broker_id(one.name, one.cluster, on=asking) >> known

@@ -54,7 +54,10 @@ def test_only_the_master_alters_it(ns: NameServerSession) -> None:
     unaltered(ns, one)
 
 
-@case(kills=["master-epochs-are-not-fenced", "set-epochs-are-not-fenced"], setup=CONTROLLER)
+@case(
+    kills=["master-epochs-are-not-fenced", "set-epochs-are-not-fenced", "epoch-of-a-set-is-one-by-default"],
+    setup=CONTROLLER,
+)
 def test_other_epochs_are_fenced(ns: NameServerSession) -> None:
     one, _ = replicas(ns, 2)
     one.elects() >> Reply(SUCCESS)
@@ -64,6 +67,9 @@ def test_other_epochs_are_fenced(ns: NameServerSession) -> None:
     for other in (0, 2):
         fenced = alters(ns, one, 1, 2, epoch=other)
         fenced >> Reply(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)
+    ext = {"brokerName": one.name, "masterBrokerId": "1", "masterEpoch": "1"}
+    unnumbered = ns.call(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, ext, b'{"syncStateSet":[1,2]}')
+    unnumbered >> Reply(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)
     unaltered(ns, one)
 
 
@@ -115,13 +121,19 @@ def test_replica_info_shows_the_master(ns: NameServerSession) -> None:
 
 
 @case(
-    kills=["all-brokers-are-in-sync", "only-the-first-name-is-shown", "all-brokers-live"],
+    kills=[
+        "all-brokers-are-in-sync",
+        "only-the-first-name-is-shown",
+        "all-brokers-live",
+        "epochs-are-shown-for-each-other",
+    ],
     setup=CONTROLLER,
 )
 def test_sync_state_data_shows_every_broker(ns: NameServerSession) -> None:
     one, two, three = replicas(ns, 3, living=2)
     (other,) = replicas(ns, 1, living=0)
-    in_sync(ns, two)
+    in_sync(ns, two, one)
+    alters(ns, two, 2, epoch=2) >> Reply(SUCCESS)
     shown = ns.replicas(one.name, ns.name("unknown"), other.name)
 
     def seen(of: Replica, *, alive: bool) -> dict[str, object]:
@@ -135,7 +147,7 @@ def test_sync_state_data_shows_every_broker(ns: NameServerSession) -> None:
             "masterBrokerId": 2,
             "masterEpoch": 1,
             "notInSyncReplicas": [seen(one, alive=True), seen(three, alive=False)],
-            "syncStateSetEpoch": 1,
+            "syncStateSetEpoch": 3,
         },
     )
     shown.of(other.name) >> Reply(

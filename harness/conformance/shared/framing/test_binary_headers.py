@@ -35,6 +35,7 @@ BEYOND = 200
         "binary-refused",
         "binary-ext-ignored",
         "binary-keys-say-where-they-end",
+        "binary-last-keys-say-where-they-end",
         "binary-values-say-where-they-end",
     ]
 )
@@ -52,9 +53,13 @@ def test_binary_request_is_served(ns: NameServerSession) -> None:
     ns.get_kv(namespace, key).value >> Reply(SUCCESS, value)
     # As a number n is 110, and so many bytes there are from "namespace" to the length of the second value.
     namespace = ns.name("KV").ljust(ord("n") - len("namespace") - len(entry("key", "")), "x")
-    ext = {"namespace": namespace, "key": "k", "value": "v"}
-    ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
-    ns.get_kv(namespace, "k").value >> Reply(SUCCESS, "v")
+    # As a number v is 118, and so many bytes there are from "value" to the end of a length within the value.
+    length = "\0\0\0\1"
+    value = "v" * (ord("v") - len("value") - len(length)) + length + "v"
+    for text in ("v", value):
+        ext = {"namespace": namespace, "key": "k", "value": text}
+        ns.call(RequestCode.PUT_KV_CONFIG, ext, serialization=Serialization.ROCKETMQ) >> Reply(SUCCESS)
+        ns.get_kv(namespace, "k").value >> Reply(SUCCESS, text)
 
 
 @case(kills=["historical-3588-binary-answered-in-json"])

@@ -45,6 +45,13 @@ def force_forgets_every_name(original, self, found, numbers):
         self.sets.clear()
 
 
+@mutant(Replicas.remove, "A broker name without a Broker stays known.", V5)
+def name_outlives_its_brokers(original, self, found, numbers):
+    original(self, found, numbers)
+    if numbers:
+        self.sets[found.name] = found
+
+
 @after(Controller.given_numbers, "Ids that are no numbers are passed over.", V5)
 def ids_that_are_no_numbers_are_passed_over(numbers, listed):
     if numbers is None:

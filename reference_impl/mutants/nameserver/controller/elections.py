@@ -126,6 +126,22 @@ def logs_shrink(original, self, beat, known):
     return True
 
 
+@after(Controller.beat, "A heartbeat without epoch says 0.", V5)
+def epochs_are_zero_by_default(beat):
+    beat.epoch = max(0, beat.epoch)
+
+
+@after(Controller.beat, "A heartbeat without maxOffset says 0.", V5)
+def offsets_are_zero_by_default(beat):
+    beat.max_offset = max(0, beat.max_offset)
+
+
+@after(Controller.beat, "A heartbeat without electionPriority says 0.", V5)
+def priorities_are_zero_by_default(beat, command):
+    if "electionPriority" not in (command.ext or {}):
+        beat.priority = 0
+
+
 @mutant(Election.allows_unclean, "A Broker that is not in sync may become the master.", V5)
 def unclean_elections_by_default(original, self):
     return True
@@ -139,6 +155,11 @@ def set_in_sync_dies_with_the_master(nothing, found):
 @mutant(Election.allows_unclean, "A Broker that is not in sync never becomes the master.", V5)
 def elections_are_always_clean(original, self):
     return False
+
+
+@mutant(Election.rounds, "In an unclean election a Broker in sync does not come first.", V5)
+def longest_log_of_all_is_elected(original, self, found):
+    return original(self, found)[-1:]
 
 
 @mutant(Controller.winner, "Of a name without master, who asks is elected.", V5)

@@ -2,8 +2,9 @@
 
 import msgspec
 
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.mutants.registry import V5, after, family, mutant
 from reference_impl.nameserver.controller import Controller, Heartbeats
+from reference_impl.nameserver.endpoint import Endpoint
 
 
 @mutant(Heartbeats.is_over, "A heartbeat counts for ever.", V5)
@@ -58,6 +59,16 @@ def broker_lives_without_connection(original, self, connection):
     return {}
 
 
+@mutant(Heartbeats.over, "The Broker that was heard first of all never expires.", V5)
+def first_of_all_brokers_never_expires(original, self, now):
+    first = [*self.known.items()][:1]
+    over = original(self, now)
+    for identity, live in first:
+        over.pop(identity, None)
+        self.known = {identity: live, **self.known}
+    return over
+
+
 @mutant(Heartbeats.ended, "The end of a connection is the end of all Brokers.", V5)
 def end_of_connection_ends_all(original, self, connection):
     gone, self.known = self.known, {}
@@ -81,3 +92,23 @@ def expired_broker_without_id_keeps_its_connection(original, self, now):
         if self.replicas.get(name) is None
     }
     return [one for one in original(self, now) if one not in kept]
+
+
+@family(Endpoint.connected_to_controller)
+def _limited(change, original, self, connection, peer, now):
+    """Gives connections to the controller another time for which they may be idle."""
+    limit = change(self.idle_limit())
+    self.idle_limit = lambda: limit
+    effects = original(self, connection, peer, now)
+    del self.idle_limit
+    return effects
+
+
+@_limited("The controller closes no connection that is idle.", V5)
+def controller_keeps_idle_connections(limit):
+    return None
+
+
+@_limited("The controller closes connections that are idle for half of the time.", V5)
+def controller_closes_idle_connections_early(limit):
+    return limit // 2

@@ -99,6 +99,21 @@ def all_brokers_live(shown):
         one.alive = True
 
 
+@after(
+    Controller.whole,
+    "The epoch of the master is shown for that of the set in sync, and the other way round.",
+    V5,
+)
+def epochs_are_shown_for_each_other(shown):
+    shown.master_epoch, shown.sync_state_set_epoch = shown.sync_state_set_epoch, shown.master_epoch
+
+
+@after(Controller.given_in_sync, "A set in sync without an epoch has the epoch 1.", V5)
+def epoch_of_a_set_is_one_by_default(given, command):
+    if b"syncStateSetEpoch" not in command.body:
+        given.sync_state_set_epoch = 1
+
+
 @mutant(Controller.sync_state_data, "No names are answered with an empty table.", V5)
 def no_names_are_none(original, self, command, connection, now):
     if not self.given_names(command):
