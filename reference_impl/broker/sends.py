@@ -95,7 +95,8 @@ class Sends(Part):
         if refused is not None:
             return refused
         asked = self.asked(command)
-        mapped = self.broker.static_topics.led(asked.topic, asked.queue_id, command.ext or {}, chooses=True)
+        scope = self.scope(command)
+        mapped = self.broker.static_topics.led(asked.topic, asked.queue_id, scope, chooses=True)
         if mapped is not None:
             asked.queue_id = mapped.last.queue_id
         if now < self.config.start_accept_send_request_time_stamp:
@@ -153,6 +154,10 @@ class Sends(Part):
             is_unit=self.is_true(ext.get(names[10])),
             is_batch=self.is_true(ext.get(names[12])),
         )
+
+    def scope(self, command: Command) -> Ext:
+        """Fields that may say whose queue is meant: short names have none for `lo`."""
+        return (command.ext or {}) if command.code in _WITH_PLAIN_NAMES else {}
 
     def is_true(self, text: str | None) -> bool:
         """What a text means as a boolean."""

@@ -161,8 +161,12 @@ class Broker:
     @property
     def log_files(self) -> dict[str, bytes]:
         """The files of its commit log, by name."""
-        directory = Path(f"/proc/{self.pid}/cwd/store/commitlog")
-        return {path.name: path.read_bytes() for path in sorted(directory.iterdir())}
+        return {path.name: path.read_bytes() for path in self.log_paths}
+
+    @property
+    def log_paths(self) -> list[Path]:
+        """Where the files of its commit log are, in their order."""
+        return sorted(Path(f"/proc/{self.pid}/cwd/store/commitlog").iterdir())
 
     def terminate(self) -> None:
         """SIGTERM: it takes its leave of the NameServers."""

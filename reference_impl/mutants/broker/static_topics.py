@@ -84,6 +84,11 @@ def forwarded_sends_are_mapped(original, self, topic, number, ext, remark="", *,
     return original(self, topic, number, {} if chooses else ext, remark, chooses=chooses)
 
 
+@mutant(Sends.scope, "Sends with short names heed lo=false.", V5)
+def short_sends_are_forwarded(original, self, command):
+    return command.ext
+
+
 @mutant(StaticTopics.of, "A request with lo=false is about the queue that its queue is mapped to.", V5)
 def forwarded_requests_are_mapped(original, self, command, remark=""):
     plain = {name: text for name, text in command.ext.items() if name != "lo"}

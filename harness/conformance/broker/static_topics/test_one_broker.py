@@ -17,6 +17,7 @@ from harness.conformance.broker.static_topics.mappings import (
 from harness.conformance.broker.tools import ERROR, SUCCESS, asked
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.messages import Message, encode_batch
 
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue", "mappings-have-one-scope"])
@@ -105,6 +106,18 @@ def test_forwarded_requests_are_about_the_queue_of_the_broker(bk: BrokerSession)
     bk.commit_offset(group, topic, 1, 3, ext=own) >> Reply(SUCCESS)
     bk.committed(group, topic, 1, ext=own).offset >> Reply(SUCCESS, 3)
     bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 3)
+
+
+@case(kills=["short-sends-are-forwarded"])
+def test_sends_with_short_names_are_never_forwarded(bk: BrokerSession) -> None:
+    topic, own = mapped(bk), {"lo": "false"}
+    batch = encode_batch([Message(topic=topic, body=b"one"), Message(topic=topic, body=b"two")], "5.3")
+    told = Reply(SUCCESS, ext=Including({"queueId": "4"}))
+    bk.send(topic, b"four", 4, ext=own) >> told  # in queue 0
+    bk.send(topic, batch, 4, code=320, batch=True, ext=own) >> told
+    bk.send(topic, b"own", 1, ext=own) >> Reply(NOT_LEADER)
+    bk.send(topic, batch, 1, code=320, batch=True, ext=own) >> Reply(NOT_LEADER)
+    bk.pull(topic, 4).bodies.eventually() >> Reply(SUCCESS, [b"four", b"one", b"two"])
 
 
 @case(kills=["mapped-queues-have-no-leader", "other-queues-are-served"])
