@@ -20,6 +20,8 @@ SHORT, LONG = 40, 600
 """Seconds of heartbeats of which the shorter is to run out."""
 LOOKS = 5
 """Seconds from one look at the masters to the next."""
+NO_MASTER = (None, None, Matching("[2-9]"))
+"""What is shown once a master is lost; by how much its epoch grows is left to the server."""
 
 
 def leads(ns: NameServerSession, master: Replica, epoch: int) -> None:
@@ -111,8 +113,12 @@ def test_lost_master_is_replaced(ns: NameServerSession) -> None:
     leads(ns, two, 2)
 
 
-@case(kills=["expired-master-stays"], setup=CONTROLLER, clock=True)
+@case(kills=["expired-master-stays", "one-master-expires-at-a-time"], setup=CONTROLLER, clock=True)
 def test_expired_master_is_replaced(ns: NameServerSession) -> None:
+    alone = [one for _ in range(2) for one in replicas(ns, 1, living=0)]
+    for one in alone:
+        one.beats(SHORT) >> Reply(SUCCESS)
+        one.elects() >> Reply(SUCCESS)
     one, two = replicas(ns, 2, living=0)
     beat = one.beats(SHORT) >> Reply(SUCCESS)
     two.beats(LONG) >> Reply(SUCCESS)
@@ -121,6 +127,8 @@ def test_expired_master_is_replaced(ns: NameServerSession) -> None:
     ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(one, 1))
     ns.advance(SHORT / 2)
     leads(ns, two, 2)
+    for one in alone:
+        ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, NO_MASTER)
 
 
 @case(kills=["expired-broker-is-elected-before-a-look"], setup=ENDS_COME_BEFORE_LOOKS, clock=True)
@@ -138,7 +146,16 @@ def test_expired_broker_is_not_elected(ns: NameServerSession) -> None:
     leads(ns, three, 2)
 
 
-@case(kills=["unheard-master-stays", "one-unheard-master-is-replaced"], setup=UNCLEAN_ELECTIONS, clock=True)
+@case(
+    kills=[
+        "unheard-master-stays",
+        "one-unheard-master-is-replaced",
+        "unheard-master-of-no-other-is-lost",
+        "brokers-before-an-unheard-master-do-not-count",
+    ],
+    setup=UNCLEAN_ELECTIONS,
+    clock=True,
+)
 def test_unheard_master_is_replaced(ns: NameServerSession) -> None:
     names = [listening(ns, 2), listening(ns, 2)]
     heard = [two.listens() for _, two in names]
@@ -147,7 +164,13 @@ def test_unheard_master_is_replaced(ns: NameServerSession) -> None:
         two.applies() >> Reply(SUCCESS)
         one.elects() >> Reply(SUCCESS)
         two.beats() >> Reply(SUCCESS)
+    first, second = replicas(ns, 2, living=1)
+    second.elects() >> Reply(SUCCESS)
+    (alone,) = replicas(ns, 1, living=0)
+    alone.elects() >> Reply(SUCCESS)
     ns.advance(2 * LOOKS)
+    leads(ns, first, 2)
+    ns.replica_info(alone.name).master >> Reply(SUCCESS, led_by(alone, 1))
     for (_, two), listener in zip(names, heard, strict=True):
         leads(ns, two, 2)
         listener.next_request() >> changed_to(two, 2, 2)
@@ -236,8 +259,7 @@ def without_master(ns: NameServerSession) -> tuple[Replica, Replica]:
     one, two = replicas(ns, 2)
     in_sync(ns, one)
     one.leaves()
-    no_master = (None, None, Matching("[2-9]"))
-    ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, no_master)
+    ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, NO_MASTER)
     return one, two
 
 

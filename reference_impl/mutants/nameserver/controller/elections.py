@@ -98,6 +98,31 @@ def one_unheard_master_is_replaced(original, self, now):
     self.replicas.sets = kept
 
 
+@mutant(Controller.look_at_masters, "An unheard master is lost while no Broker of its name lives.", V5)
+def unheard_master_of_no_other_is_lost(original, self, now):
+    for found in self.replicas.sets.values():
+        if found.master is not None and not self.has_living_master(found, now):
+            self.replace_master(found, now)
+
+
+@mutant(Controller.look_at_masters, "A Broker with a smaller id than an unheard master's cannot follow.", V5)
+def brokers_before_an_unheard_master_do_not_count(original, self, now):
+    kept = self.replicas.sets
+    self.replicas.sets = {
+        name: found
+        for name, found in kept.items()
+        if found.master is None
+        or any(self.election.lives(found, one, now) for one in found.replicas if one >= found.master)
+    }
+    original(self, now)
+    self.replicas.sets = kept
+
+
+@mutant(Controller.gone, "Of several masters that expire at once, all but the first stay masters.", V5)
+def one_master_expires_at_a_time(original, self, brokers, now):
+    original(self, dict([*brokers.items()][:1]), now)
+
+
 @mutant(Election.rank, "Epochs of logs are not compared.", V5)
 def epochs_are_not_compared(original, self, found, number):
     return original(self, found, number)[1:]
