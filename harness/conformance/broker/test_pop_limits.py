@@ -25,17 +25,25 @@ def filled(bk: BrokerSession, *bodies: bytes) -> tuple[str, str]:
     return topic, bk.group()
 
 
-@case(kills=["pops-of-all-groups-are-not-bounded"], setup={"maxPopPollingSize": "2"})
+@case(
+    kills=[
+        "pops-of-all-groups-are-not-bounded",
+        "ended-waits-make-room-for-two",
+        "ended-waits-make-no-room",
+    ],
+    setup={"maxPopPollingSize": "2"},
+)
 def test_all_that_wait_are_bounded(bk: BrokerSession) -> None:
-    waiting = []
     for _ in range(2):
-        topic, group = bk.topic(), bk.group()
-        waiting.append((topic, bk.pop(topic, group, poll=600, on=bk.connect())))
-        bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
-    bk.pop(bk.topic(), bk.group(), poll=600, on=bk.connect()) >> Reply(FULL)
-    for topic, pop in waiting:
-        bk.send(topic, b"at last") >> Reply(SUCCESS)
-        pop.bodies >> Reply(SUCCESS, [b"at last"])
+        waiting = []
+        for _ in range(2):
+            topic, group = bk.topic(), bk.group()
+            waiting.append((topic, bk.pop(topic, group, poll=600, on=bk.connect())))
+            bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+        bk.pop(bk.topic(), bk.group(), poll=600, on=bk.connect()) >> Reply(FULL)
+        for topic, pop in waiting:
+            bk.send(topic, b"at last") >> Reply(SUCCESS)
+            pop.bodies >> Reply(SUCCESS, [b"at last"])
 
 
 @case(kills=["pops-need-no-record"], own_server=True)

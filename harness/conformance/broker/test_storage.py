@@ -29,9 +29,11 @@ def test_offsets_are_consecutive(bk: BrokerSession) -> None:
         pull.offsets >> Reply(SUCCESS, [0, 1, 2])
 
 
-@case(kills=["hands-over-late"], own_server=True)
+@case(kills=["hands-over-late", "recovery-ends-behind-four-megabytes"], own_server=True)
 def test_messages_survive_a_kill(bk: BrokerSession) -> None:
-    topic = bk.topic()
+    topic, large = bk.topic(), [bytes((letter,)) * 3_000_000 for letter in b"ab"]
+    for number, body in enumerate(large):
+        bk.send(topic, body, queue=1).offset >> Reply(SUCCESS, number)
     for number in range(5):
         bk.send(topic, b"%d" % number, keys="k") >> Reply(SUCCESS)
     pull = bk.pull(topic)
@@ -39,6 +41,8 @@ def test_messages_survive_a_kill(bk: BrokerSession) -> None:
     before = pull.body >> Reply(SUCCESS)
     bk.restart("kill")
     bk.pull(topic).body.eventually() >> Reply(SUCCESS, before.value)
+    for number, body in enumerate(large):
+        bk.pull(topic, queue=1, offset=number, most=1).bodies.eventually() >> Reply(SUCCESS, [body])
 
 
 @case(kills=["hands-over-late"], own_server=True)

@@ -5,13 +5,23 @@ from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
 from reference_impl.broker.pop_waiting import FULL, HELD, PopWaiting
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 
 
 @mutant(PopWaiting.hold, "maxPopPollingSize has no effect.", V5)
 def pops_of_all_groups_are_not_bounded(original, self, waiter, now):
     held = original(self, waiter, now)
     return HELD if held == FULL and self.config.max_pop_polling_size <= self._total else held
+
+
+@after(PopWaiting._take, "A wait that ends makes room for two.", V5)
+def ended_waits_make_room_for_two(waiter, self, place, number):
+    self._total -= 1
+
+
+@after(PopWaiting._take, "A wait that ends makes no room.", V5)
+def ended_waits_make_no_room(waiter, self, place, number):
+    self._total += 1
 
 
 @mutant(Pops.keep, "Messages are popped even if that cannot be kept.", V5)

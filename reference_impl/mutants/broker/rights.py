@@ -1,5 +1,7 @@
 """Faults of rights of users (5.x)."""
 
+from ipaddress import ip_address
+
 import msgspec
 
 from harness.wire import RequestCode, ResponseCode
@@ -182,6 +184,15 @@ def addresses_of_rights_are_not_looked_at(original, self, entry, need, address):
 def networks_are_addresses(original, self, entry, need, address):
     alone = [one.partition("/")[0] for one in entry.source_ips]
     return original(self, msgspec.structs.replace(entry, source_ips=alone), need, address)
+
+
+@mutant(Rights.is_about, "A network has no addresses below the one that it is written with.", V5)
+def networks_begin_at_their_address(original, self, entry, need, address):
+    here = int(ip_address(address))
+    left = [one for one in entry.source_ips if ":" in one or int(ip_address(one.partition("/")[0])) <= here]
+    if entry.source_ips and not left:
+        return False
+    return original(self, msgspec.structs.replace(entry, source_ips=left), need, address)
 
 
 @mutant(Rights.lack, "An unknown user may everything.", V5)

@@ -134,6 +134,15 @@ def keys_are_read_twice(original, self):
             self._index.add(message.topic, [key], message.physical_offset, message.store_timestamp)
 
 
+@mutant(Store.catch_up, "After a restart, messages that begin behind the first 4 MiB of the log are lost.")
+def recovery_ends_behind_four_megabytes(original, self):
+    for message in messages_from(self._log, self._log.start):
+        if message.physical_offset + message.size > self._log.start + (1 << 22):
+            self._log.cut(message.physical_offset)
+            break
+    original(self)
+
+
 @mutant(Topics.delete, "A deleted topic exists again after a restart.")
 def deleted_topics_come_back(original, self, topic, now):
     return self.table.pop(topic, None) is not None

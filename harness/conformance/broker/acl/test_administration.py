@@ -4,7 +4,9 @@ from harness.conformance import Reply, case
 from harness.conformance.broker.acl.guarded import (
     ADMIN,
     ALONE,
+    BELOW,
     BOTH,
+    ELSEWHERE,
     FILE,
     NOTHING,
     ON,
@@ -96,15 +98,20 @@ def test_account_that_cannot_be_read_is_not_stored(bk: BrokerSession) -> None:
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 0)
 
 
-@case(kills=["accounts-are-not-removed"], own_server=True, setup=ON)
+@case(
+    kills=["accounts-are-not-removed", "first-file-keeps-its-accounts", "other-files-keep-their-accounts"],
+    own_server=True,
+    setup=ON,
+)
 def test_account_is_removed(bk: BrokerSession) -> None:
     topic = made(bk)
-    bk.sign_as(ADMIN)
-    bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> Reply(SUCCESS)
-    bk.sign_as(BOTH)
-    bk.max_offset(topic) >> REFUSED
-    bk.sign_as(ADMIN)
-    bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> NOT_REMOVED
+    for who in (BOTH, ELSEWHERE, BELOW):
+        bk.sign_as(ADMIN)
+        bk.call(REMOVE, {"accessKey": who.access_key}) >> Reply(SUCCESS)
+        bk.sign_as(who)
+        bk.max_offset(topic) >> REFUSED
+        bk.sign_as(ADMIN)
+        bk.call(REMOVE, {"accessKey": who.access_key}) >> NOT_REMOVED
     bk.call(REMOVE, {"accessKey": "no-such-account"}) >> NOT_REMOVED
     bk.call(REMOVE, {}) >> NOT_REMOVED
     bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
@@ -156,10 +163,12 @@ def test_addresses_are_stored(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
 
 
-@case(kills=["unreadable-addresses-are-left-out"], own_server=True, setup=ON)
+@case(kills=["unreadable-addresses-are-left-out", "addresses-have-any-length"], own_server=True, setup=ON)
 def test_addresses_that_cannot_be_read_are_not_stored(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
-    bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,Grün", "aclFileFullPath": ""}) >> NOT_LET_IN
+    for unreadable in ("Grün", "10.9.8", "10.9.8.7.6"):
+        addresses = f"10.9.8.7,{unreadable}"
+        bk.call(LET_IN, {"globalWhiteAddrs": addresses, "aclFileFullPath": ""}) >> NOT_LET_IN
     bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,10.9.8.6", "aclFileFullPath": ""}) >> Reply(SUCCESS)
 
 

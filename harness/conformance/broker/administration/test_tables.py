@@ -96,3 +96,14 @@ def test_group_that_pulls_raises_the_version(bk: BrokerSession) -> None:
     bk.pull(topic, group=bk.group("new")) >> Reply(ResponseCode.PULL_NOT_FOUND)
     made = Including(version(Between(counter + 1, counter + 9), bk.broker_time(), before))
     bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": made}))
+
+
+@case(kills=["version-of-groups-begins-anew"], own_server=True)
+def test_version_of_groups_goes_on(bk: BrokerSession) -> None:
+    for _ in range(2):
+        bk.create_group(bk.group()) >> Reply(SUCCESS)
+    told = Including({"dataVersion": Including({"counter": Between(2, 1 << 30)})})
+    before = (bk.groups().json >> Reply(SUCCESS, told)).value["dataVersion"]["counter"]
+    bk.restart()
+    kept = Including({"counter": Between(before, 1 << 30)})
+    bk.groups().json.eventually() >> Reply(SUCCESS, Including({"dataVersion": kept}))

@@ -138,6 +138,20 @@ def test_goes_on_where_it_was_reset(bk: BrokerSession) -> None:
     bk.pop(topic, ordered, order=True) >> NOTHING
 
 
+@case(kills=["resets-also-set-the-queue-of-their-offset"])
+def test_reset_leaves_other_queues(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c")
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.send(topic, b"d", queue=1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group, 0).bodies >> Reply(SUCCESS, [b"a", b"b", b"c"])
+    bk.pop(topic, group, 1).bodies >> Reply(SUCCESS, [b"d"])
+    reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true", "queueId": "0"}
+    bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, {**reset, "offset": "1"}) >> Reply(SUCCESS)
+    bk.pop(topic, group, 0).bodies >> Reply(SUCCESS, [b"b", b"c"])
+    bk.pop(topic, group, 1) >> NOTHING
+
+
 @case(kills=["tags-are-compared-as-texts", "tags-are-compared-by-half-their-code"])
 def test_tags_with_one_hash_code_are_one(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"BB", tags="BB")

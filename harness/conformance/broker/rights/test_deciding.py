@@ -107,7 +107,14 @@ def test_default_policy_decides_where_no_other_does(bk: BrokerSession) -> None:
     judged(bk, user, {topic: DENIED, other: DENIED})
 
 
-@case(kills=["addresses-of-rights-are-not-looked-at", "networks-are-addresses"], setup=GUARDED)
+@case(
+    kills=[
+        "addresses-of-rights-are-not-looked-at",
+        "networks-are-addresses",
+        "networks-begin-at-their-address",
+    ],
+    setup=GUARDED,
+)
 def test_entry_is_about_its_addresses(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     user, topic = make(bk, "secret"), bk.topic()
@@ -117,6 +124,8 @@ def test_entry_is_about_its_addresses(bk: BrokerSession) -> None:
         ([OTHER_NETWORK, NETWORK], None),
         (["127.0.0.0/31"], None),
         (["127.0.0.2/31"], UNMATCHED),
+        (["127.0.0.6/29"], None),
+        (["127.0.0.14/29"], UNMATCHED),
         ([OTHER_NETWORK, AWAY], UNMATCHED),
         (["0.0.0.0/0"], None),
         (["::/0"], None),

@@ -42,6 +42,17 @@ def accounts_are_not_removed(original, self, key, name, now):
     pass
 
 
+@mutant(AccessAdministration.file_of, "Of several files, the first one keeps its accounts.", V4)
+def first_file_keeps_its_accounts(original, self, key):
+    found = original(self, key)
+    return None if found == self.broker.access.in_order()[0] else found
+
+
+@mutant(AccessAdministration.file_of, "Accounts are removed from conf/plain_acl.yml alone.", V4)
+def other_files_keep_their_accounts(original, self, key):
+    return found if (found := original(self, key)) == DEFAULT_FILE else None
+
+
 @mutant(Access.write, "Changes over the wire are not written down.", V4)
 def changes_of_accounts_are_not_written(original, self, name, data, now):
     self.files[name] = read(name, data, now)
@@ -80,6 +91,11 @@ def addresses_replace_accounts(original, self, several, name, now):
 @mutant(AccessAdministration.put_addresses, "Code 53 leaves out addresses that cannot be read.", V4)
 def unreadable_addresses_are_left_out(original, self, several, name, now):
     original(self, [one for one in several if one.isascii()], name, now)
+
+
+@mutant(AccessAdministration.put_addresses, "Code 53 takes addresses with three or five numbers.", V4)
+def addresses_have_any_length(original, self, several, name, now):
+    original(self, [one for one in several if one.count(".") == 3 or not one.isascii()], name, now)
 
 
 @mutant(AccessAdministration.later, "Changes do not raise the version of a file.", V4)

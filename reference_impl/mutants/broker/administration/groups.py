@@ -154,6 +154,11 @@ def restarts_forget_groups(original, self, now):
     return
 
 
+@after(Groups.__init__, "After a restart, the version of the table of groups begins anew.", V5)
+def version_of_groups_begins_anew(made, self):
+    self.version = msgspec.structs.replace(self.version, counter=0)
+
+
 @mutant(GroupAdministration.update, "A group without a name gets a default name.")
 def groups_need_no_name(original, self, command, connection, now):
     if command.body:

@@ -145,6 +145,15 @@ def pops_heed_no_resets(original, self, pop, topic, queue_id, now):
     return self.broker.offsets.offset_of(pop.group, topic, queue_id) or 0
 
 
+@mutant(Pops.start, "A pop after a reset also sets the queue whose number is the offset.", V5)
+def resets_also_set_the_queue_of_their_offset(original, self, pop, topic, queue_id, now):
+    is_reset = self.broker.offsets.is_reset(pop.group, topic, queue_id)
+    start = original(self, pop, topic, queue_id, now)
+    if is_reset:
+        self.broker.offsets.commit(pop.group, topic, start, queue_id, now)
+    return start
+
+
 @mutant(Pops.take, "Messages that do not match are looked at again by the next pop.", V5)
 def pops_come_back_to_what_does_not_match(original, self, found, topic, queue_id, now):
     before, count = self.start(found.pop, topic, queue_id, now), len(found.frames)

@@ -151,3 +151,9 @@ def master_asks_a_told_master(original, self):
     if self._next_at == NEVER:
         self._next_at = self.broker.started + self.first()
     return self._next_at
+
+
+@mutant(Registrar._register, "The answer about one changed topic is not looked at for its order.")
+def changes_of_topics_take_no_order(original, self, topics, *, check_order, oneway=False):
+    whole = len(topics := list(topics)) > 1
+    original(self, topics, check_order=check_order and whole, oneway=oneway)

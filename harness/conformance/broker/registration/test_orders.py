@@ -1,0 +1,39 @@
+"""Chapter registration: the order of topics in the answers to registrations that follow a change."""
+
+from harness.conformance import Including, Reply, Request, case
+from harness.conformance.broker.registrations import REGISTER, all_topics, announcement_of, next_of_time
+from harness.session import BrokerSession
+from harness.wire import ResponseCode
+
+SUCCESS = ResponseCode.SUCCESS
+SELDOM = {"registerNameServerPeriod": "60000"}
+
+
+def listed_topic(bk: BrokerSession) -> str:
+    """A name that answers to registrations list from now on; all topics are next registered in a minute."""
+    topic, first = bk.name("T"), next_of_time(bk, period=70)
+    bk.nameserver.next(REGISTER, since=first, within=70 + bk.jitter, where=all_topics) >> Request(REGISTER)
+    bk.nameserver.answers(REGISTER, body=b'{"table":{"%s":"probed:4"}}' % topic.encode())
+    return topic
+
+
+def ordered_by_announcement(bk: BrokerSession, topic: str) -> None:
+    """The announcement of a topic has been answered; the topic becomes ordered."""
+    bk.nameserver.next(REGISTER, where=announcement_of(topic)) >> Request(REGISTER)
+    ordered = Including({topic: Including({"order": True})})
+    bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": ordered}))
+    bk.nameserver.behaves()
+
+
+@case(kills=["changes-of-topics-take-no-order"], clock=True, own_server=True, setup=SELDOM)
+def test_change_of_a_topic_takes_the_order(bk: BrokerSession) -> None:
+    topic = listed_topic(bk)
+    bk.create_topic(topic) >> Reply(SUCCESS)
+    ordered_by_announcement(bk, topic)
+
+
+@case(kills=["changes-of-topics-take-no-order"], clock=True, own_server=True, setup=SELDOM)
+def test_new_topic_takes_the_order(bk: BrokerSession) -> None:
+    topic = listed_topic(bk)
+    bk.send(topic) >> Reply(SUCCESS)
+    ordered_by_announcement(bk, topic)
