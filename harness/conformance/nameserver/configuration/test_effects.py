@@ -81,8 +81,8 @@ def test_acting_master_is_shown_from_then_on(ns: NameServerSession) -> None:
     ns.route(slave.topic("A")).addresses >> Reply(SUCCESS, {slave.name: {1: slave.address}})
 
 
-# A server of its own: up to 5.2.0 the first route that Apache's server found ended its readiness for ever (#9182),
-# and a case before this one may have asked for one.
+# A server of its own: up to 5.2.0 the first route that Apache's server found ended its readiness for ever
+# (#9182), and a case before this one may have asked for one.
 @case(kills=["settings-are-those-of-the-start"], own_server=True)
 def test_routes_wait_from_then_on(ns: NameServerSession) -> None:
     topic = ns.topic("A")
