@@ -135,7 +135,7 @@ def test_idle_limit_may_be_none(ns: NameServerSession) -> None:
     broker.register() >> Reply(SUCCESS)
     broker.connection.close()
     ns.cluster().addresses(broker.name).eventually() >> Reply(SUCCESS, None)
-    ns.advance_past(ns.profile.idle, began, idle=[limited, *unlimited])
+    ns.advance_past(ns.profile.idle, began, idle=(limited, *unlimited))
     limited.call(QUERY) >> Closed()
     for connection in unlimited:
         connection.call(QUERY) >> Reply(SUCCESS)
