@@ -26,6 +26,7 @@ class OneSpark(LoadFileScheduling):  # type: ignore[misc]  # xdist has no types
         return MINING if file.startswith(MINING) else file
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneSpark | None:
     return OneSpark(config, log) if config.getoption("dist") == "loadfile" else None
 
