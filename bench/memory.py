@@ -250,6 +250,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--where", choices=SETTINGS, help="only this Broker (both)")
     parser.add_argument("--plot", type=Path, metavar="FILE", help="a picture of each second")
     options = parser.parse_args(arguments)
+    if options.messages < AT_ONCE * QUEUES:
+        parser.error(f"--messages {options.messages}: at least {AT_ONCE * QUEUES}: they are sent at once")
+    if options.plot is not None and not options.plot.absolute().parent.is_dir():
+        parser.error(f"--plot {options.plot}: no directory {options.plot.parent}; make it first")
     found = {}
     with tempfile.TemporaryDirectory(prefix="memory-bench-") as directory:
         root = Path(directory)

@@ -24,13 +24,6 @@ BROKERS = [("4.9.8", "4.9", 10), ("5.3.3", "5.3", 4), ("5.5.0", "5.5", 4)]
 """With the warp: a Broker of 5.x polls so often that a faster clock takes a processor for itself."""
 BROKER_CHAPTERS = {"4.9.8": "bk.sanity,bk.send,bk.query", "5.3.3": "bk.pull"}
 """Chapters of Brokers that wait for little, each on one line: `make soak` runs all of them on all lines."""
-NEW_IN_55 = (
-    "bk.send.properties-of-the-header-are-of-no-message,bk.topics.refusal-names-the-topic,"
-    "bk.topics.table-comes-in-parts,bk.query.tag-finds,bk.client.heartbeat-without-quotes-is-refused,"
-    "bk.administration.table-of-groups-comes-in-parts,bk.administration.illegal-name-of-a-group-is-refused,"
-    "bk.administration.light-topics-need-a-parent,bk.pop.notifies-of-wanted-tags"
-)
-"""What Brokers of 5.5 do otherwise, of which nothing waits."""
 
 WITHIN = 1500.0
 MOST_UNSURE = 6
@@ -129,12 +122,6 @@ def test_apaches_broker_holds_what_needs_no_waiting(
 ) -> None:
     some = ("--role", "broker", "--select", BROKER_CHAPTERS[version])
     assert_conformant(*check_anew(f"apache:{version}?warp={warp}", profile, tmp_path, *some), least=50)
-
-
-@pytest.mark.soak
-def test_apaches_newest_broker_holds_what_is_new(tmp_path: Path) -> None:
-    some = ("--role", "broker", "--select", NEW_IN_55)
-    assert_conformant(*check_anew("apache:5.5.0?warp=4", "5.5", tmp_path, *some), least=8)
 
 
 @pytest.mark.soak

@@ -93,11 +93,6 @@ def unreadable_addresses_are_left_out(original, self, several, name, now):
     original(self, [one for one in several if one.isascii()], name, now)
 
 
-@mutant(AccessAdministration.put_addresses, "Code 53 takes addresses with three or five numbers.", V4)
-def addresses_have_any_length(original, self, several, name, now):
-    original(self, [one for one in several if one.count(".") == 3 or not one.isascii()], name, now)
-
-
 @mutant(AccessAdministration.later, "Changes do not raise the version of a file.", V4)
 def versions_of_accounts_stay(original, self, version, now):
     return version
