@@ -1,7 +1,8 @@
 """Several recorded runs side by side: which statements differ, and which release of Apache's changed them.
 
 Everything is counted in statements, each with the gravest verdict of its cases. Columns are targets: releases
-of Apache's server in order, then the others as they were given.
+of Apache's server in order, then the others as they were given. A quirk that comes and goes counts on every
+release that has it as soon as one of them shows it, so that chance alone makes no releases differ.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def column(name: str, run: Run, why: str = "") -> Column:
 def matrix(columns: Iterable[Column], absent: Iterable[Absent] = ()) -> Matrix:
     """The comparison of these columns."""
     ordered = sorted(columns, key=lambda one: (not one.release, numbers(one.release)))
-    states = [_states(one.run) for one in ordered]
+    states = _with_chance_quirks(ordered, [_states(one.run) for one in ordered])
     contradictions: list[str] = []
     rows = []
     for statement in _statements(ordered):
@@ -216,6 +217,42 @@ def _state(results: Sequence[CaseResult]) -> tuple[str, Failure | None]:
     return verdict, next((one.failure for one in results if one.verdict is verdict), None)
 
 
+def _with_chance_quirks(
+    columns: Sequence[Column], states: Sequence[dict[str, tuple[str, Failure | None]]]
+) -> list[dict[str, tuple[str, Failure | None]]]:
+    """The states with each intermittent quirk on all releases that have it, where one of them shows it."""
+    seen = [_intermittent(one.run) for one in columns]
+    shown = {
+        (statement, quirk)
+        for found, quirks in zip(states, seen, strict=True)
+        for statement, (state, _) in found.items()
+        if state == Verdict.QUIRK
+        for quirk in quirks.get(statement, ())
+    }
+    return [
+        {
+            statement: (Verdict.QUIRK, None)
+            if state in HELD and any((statement, quirk) in shown for quirk in quirks.get(statement, ()))
+            else (state, failure)
+            for statement, (state, failure) in found.items()
+        }
+        for found, quirks in zip(states, seen, strict=True)
+    ]
+
+
+def _intermittent(run: Run) -> dict[str, list[str]]:
+    """By statement: the quirks of this server that its cases meet on some runs only."""
+    found: dict[str, list[str]] = {}
+    for quirk in run.header.quirks:
+        if quirk.intermittent is None:
+            continue
+        for case in run.header.cases:
+            if case.name in quirk.cases:
+                for statement in case.statements:
+                    found.setdefault(statement, []).append(quirk.id)
+    return found
+
+
 def _groups(rows: Sequence[Row], key: Callable[[Row], str]) -> tuple[Group, ...]:
     found: dict[str, list[Row]] = {}
     for row in rows:
@@ -249,7 +286,7 @@ def _changes(row: Row, columns: Sequence[Column], contradictions: list[str]) -> 
     past = [
         (one.release, state, failure)
         for one, state, failure in zip(columns, row.states, row.failures, strict=True)
-        if one.release and state in HELD | BROKEN | {Verdict.LATER} and not _comes_and_goes(one, row)
+        if one.release and state in HELD | BROKEN | {Verdict.LATER}
     ]
     found = []
     for number in range(1, len(past)):
@@ -270,12 +307,6 @@ def _changes(row: Row, columns: Sequence[Column], contradictions: list[str]) -> 
             change = _with_fix(change, failure, contradictions)
         found.append(change)
     return tuple(found)
-
-
-def _comes_and_goes(one: Column, row: Row) -> bool:
-    """Whether the release has a quirk here that does not show every time: nothing follows from one run."""
-    quirks = one.run.header.quirks
-    return any(row.statement.id in quirk.statements and quirk.intermittent for quirk in quirks)
 
 
 def _with_fix(change: Change, failure: Failure, contradictions: list[str]) -> Change:

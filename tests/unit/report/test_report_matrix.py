@@ -143,7 +143,7 @@ def test_other_servers_have_no_place_in_the_history() -> None:
     assert [row.statement.id for row in found.differing] == ["ns.kv.one"]
 
 
-def test_nothing_follows_from_a_quirk_that_comes_and_goes() -> None:
+def test_a_quirk_that_comes_and_goes_counts_on_every_release_that_has_it() -> None:
     quirk = QuirkSummary(
         id="quirk.x",
         statements=("ns.kv.one",),
@@ -151,8 +151,12 @@ def test_nothing_follows_from_a_quirk_that_comes_and_goes() -> None:
         instead="It does not.",
         intermittent="Threads.",
     )
-    seen = apache("5.3.3", "quirk", quirks=(quirk,))
-    assert not matrix([seen, apache("5.4.0", "pass", quirks=(quirk,))]).changes
+    met = apache("5.3.3", "quirk", quirks=(quirk,))
+    missed = apache("5.4.0", "pass", quirks=(quirk,))
+    found = matrix([met, missed, apache("5.5.0", "pass")])
+    assert [row.states for row in found.rows] == [("quirk", "quirk", "pass")]
+    assert [(one.does, one.release) for one in found.changes] == [("mends", "5.5.0")]
+    assert [row.states for row in matrix([missed, apache("5.5.0", "pass")]).rows] == [("pass", "pass")]
 
 
 def test_a_fix_of_the_catalogue_stands_beside_the_release_that_was_measured() -> None:
