@@ -57,8 +57,14 @@ class Groups(Part):
         if stored is not None:
             v5 = self.profile.v5
             self.table |= {name: group.of_line(v5) for name, group in stored.subscription_group_table.items()}
-            self.version = version_of_line(stored.data_version or self.version, v5)
+            self.version = self.version_of(stored)
             self.forbidden = stored.forbidden_table or {}
+
+    def version_of(self, stored: SubscriptionGroupTable) -> DataVersion:
+        """The version of the table as it begins after a restart. 4.9 does not read the one in its file."""
+        if not self.profile.v5:
+            return self.version
+        return version_of_line(stored.data_version or self.version, v5=True)
 
     def made(self, group: str) -> SubscriptionGroup:
         """A group with the defaults of the line."""

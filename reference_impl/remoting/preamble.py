@@ -21,7 +21,9 @@ DECIDABLE = 12
 SIGNATURE_V2 = b"\r\n\r\n\0\r\nQUIT\n"
 _SIGNATURE_V1 = b"PROXY"
 _LONGEST_V1 = 108
-"""Bytes of a line of version 1, the line end not counted: Netty's limit, one more than any line needs."""
+"""Bytes of a line of version 1, the line end not counted: Netty's limit, one more than any line needs.
+Netty counts the first byte of an end that is cut.
+"""
 _HEAD_V2 = 16
 _ADDRESSES_V2 = {0: 0, 1: 12, 2: 36, 3: 216}
 """Address family to bytes of its addresses and ports."""
@@ -47,7 +49,7 @@ def length_of_preamble(start: bytes | bytearray) -> int | None:
 def _version_1(start: bytes | bytearray) -> int | None:
     end = start.find(b"\r\n", 0, _LONGEST_V1 + 2)
     if end < 0:
-        if len(start) >= _LONGEST_V1 + 2:
+        if len(start) > _LONGEST_V1:
             raise WireError("a PROXY line does not end")
         return None
     words = bytes(start[:end]).split(b" ")

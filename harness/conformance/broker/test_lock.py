@@ -90,10 +90,20 @@ def test_of_nothing_is_an_empty_list(bk: BrokerSession) -> None:
     bk.lock(bk.group(), "one", []).queues >> Reply(SUCCESS, [])
 
 
-@case(kills=["locks-need-no-group", "locks-need-no-client"])
+@case(kills=["locks-need-no-group", "locks-need-no-client", "locks-beside-others-need-no-client"])
 def test_without_group_or_client_is_refused(bk: BrokerSession) -> None:
     group, other, queue = bk.group(), bk.group(), (bk.topic(), 1)
     bk.lock(None, "one", [queue]) >> Reply(ERROR)
     bk.unlock(None, "one", [queue]) >> Reply(ERROR)
     bk.lock(group, None, [queue]) >> Reply(ERROR)
     bk.lock(other, "one", [queue]).queues >> Reply(SUCCESS, [queue])
+    held = queue[0], 2
+    bk.lock(other, "one", [held]).queues >> Reply(SUCCESS, [held])
+    bk.lock(other, None, [held, (queue[0], 3)]) >> Reply(ERROR)
+
+
+@case(kills=["refused-locks-stay"])
+def test_refused_request_locks_nothing(bk: BrokerSession) -> None:
+    group, _, queues = place(bk)
+    bk.lock(group, None, queues) >> Reply(ERROR)
+    bk.lock(group, "one", queues).queues >> Reply(SUCCESS, queues)

@@ -10,8 +10,8 @@ from harness.conformance.broker.whole import (
     sent_members,
 )
 from harness.session import BrokerSession, Exchange
-from harness.wire import RequestCode, ResponseCode
-from harness.wire.messages import Message, decode_offset_id
+from harness.wire import Command, RequestCode, ResponseCode
+from harness.wire.messages import Message, decode_messages, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
@@ -31,6 +31,21 @@ def test_unique_key_finds(bk: BrokerSession) -> None:
     topic, key = bk.topic(), bk.name("unique")
     bk.send(topic, b"found", properties={"UNIQ_KEY": key}) >> Reply(SUCCESS)
     bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"found"])
+
+
+@case(kills=["marks-of-unique-keys-in-any-letters"])
+def test_mark_of_unique_keys_is_small(bk: BrokerSession) -> None:
+    topic, key = bk.topic(), bk.name("key")
+    for body in (b"1", b"2"):
+        bk.send(topic, body, keys=key) >> Reply(SUCCESS)
+    bk.find(topic, key, most=1, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"1", b"2"])
+    search = {"topic": topic, "key": key, "maxNum": "1", "beginTimestamp": "0", "endTimestamp": str(2**62)}
+    found = asked(bk, RequestCode.QUERY_MESSAGE, _how_many, **search, _UNIQUE_KEY_QUERY="TRUE")
+    found >> Reply(SUCCESS, 1)
+
+
+def _how_many(reply: Command) -> int:
+    return len(decode_messages(reply.body))
 
 
 @case(kills=["tags-find-nothing", "tags-are-keys"])

@@ -13,10 +13,10 @@ What differs from fastjson 1 (`parse.py`):
 Source: `JSONReaderUTF8` of fastjson2 2.0.59, run on the same text (`RemotingCommand#decode` of 5.5.0). Not
 reproduced, and refused here: `Set[…]`, `x'0A'`, numbers without a digit before the point or in the exponent,
 overlong UTF-8 and surrogates in UTF-8, hexadecimal escapes with other digits, two commas behind a map, and
-what is tolerated only inside of members that are not read. Not reproduced, and accepted here: a comma that is
-missing inside of members that are not read, and in names of members the signs that may be escaped in keys of
-maps alone. Not reproduced, and read as ordinary text: `$ref`, the point that
-a suffix `D` or `F` gives to a number that becomes text.
+what is tolerated only inside of members that are not read, as bytes that are no UTF-8. Not reproduced, and
+accepted here: a comma that is missing inside of members that are not read, in names of members the signs that
+may be escaped in keys of maps alone, and ÿ alone as the name of one. Not reproduced, and read as ordinary
+text: `$ref`, the point that a suffix `D` or `F` gives to a number that becomes text.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 import msgspec
 
 from harness.wire import ResponseCode
-from harness.wire.bodies import LockRequest
-from reference_impl.broker.locks import Locks
+from harness.wire.bodies import LockedQueues, LockRequest
+from reference_impl.broker.locks import Lock, Locks
 from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
@@ -80,3 +80,22 @@ def locks_need_no_group(original, self, command):
 def locks_need_no_client(original, self, command):
     found = original(self, command)
     return msgspec.structs.replace(found, client_id=found.client_id or "DEFAULT")
+
+
+@mutant(Locks.lock, "A request without a client is refused only if no queue of it is locked.")
+def locks_beside_others_need_no_client(original, self, command, connection, now):
+    asked = self.asked(command)
+    locks = self._locks.get(asked.consumer_group, {})
+    if asked.client_id is None and any(queue in locks for queue in asked.mq_set):
+        return Reply(ResponseCode.SUCCESS, body=LockedQueues([]).encode())
+    return original(self, command, connection, now)
+
+
+@mutant(Locks.lock, "A request without a client leaves locks that nobody holds.")
+def refused_locks_stay(original, self, command, connection, now):
+    asked = self.asked(command)
+    if asked.client_id is None:
+        locks = self._locks.setdefault(asked.consumer_group, {})
+        for queue in asked.mq_set:
+            locks.setdefault(queue, Lock(None, now))
+    return original(self, command, connection, now)

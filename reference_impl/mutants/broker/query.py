@@ -1,11 +1,13 @@
 """Mutants of the chapter query."""
 
+import msgspec
+
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, TopicName, decode_message, decode_messages
 from reference_impl.broker.message_query import MessageQuery
 from reference_impl.broker.statistics import Statistics
 from reference_impl.broker.store import Store
-from reference_impl.mutants.registry import after, mutant
+from reference_impl.mutants.registry import BEFORE_55, after, mutant
 from reference_impl.remoting import fields
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -32,6 +34,13 @@ def only_one_message_is_found(original, self, command, connection, now):
 def search_without_limit(original, self, command, connection, now):
     command.ext = (command.ext or {}) | {"maxNum": "64"}
     return original(self, command, connection, now)
+
+
+@mutant(MessageQuery.most, "The mark of a unique key may be in any letters.", BEFORE_55)
+def marks_of_unique_keys_in_any_letters(original, self, command):
+    ext = command.ext or {}
+    mark = (ext.get("_UNIQUE_KEY_QUERY") or "").lower()
+    return original(self, msgspec.structs.replace(command, ext={**ext, "_UNIQUE_KEY_QUERY": mark}))
 
 
 @mutant(MessageQuery.most, "A search finds as many messages as maxNum says.")

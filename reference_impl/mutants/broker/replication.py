@@ -454,3 +454,13 @@ def flushed_offset_is_never_0_again(original, self, offset):
 @mutant(MasterLink.is_noted, "A master notes what 908 says.", V5)
 def master_notes_flushed_offset(original, self, offset):
     return offset is not None
+
+
+@mutant(MasterLink._count, "A slave does not count the bytes that come.", V5)
+def rates_of_a_slave_stay_0(original, self, size, now):
+    original(self, 0, now)
+
+
+@mutant(MasterLink.rate, "A slave shows all bytes that came in the last second in which some came.", V5)
+def rates_of_a_slave_stay(original, self, now):
+    return self._received[1]

@@ -9,7 +9,7 @@ from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.store import Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
-from reference_impl.broker.topics import READ, WRITE, Topics
+from reference_impl.broker.topics import INHERIT, READ, WRITE, Topics
 from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -222,6 +222,11 @@ def batches_lose_their_properties(original, self, command, asked, topic, queue_i
     return original(self, command, asked, topic, queue_id, connection, now)
 
 
+@mutant(Sends.of_each, "Messages of a batch have the handle in its header.", ["5.3"])
+def batches_hand_on_their_handle(original, self, asked):
+    return {**original(self, asked), **asked.properties}
+
+
 @mutant(Sends.of_each, "Messages of a batch have the properties of its header, too.", ["5.5"])
 def batches_share_their_properties(original, self, asked):
     return asked.properties
@@ -260,6 +265,14 @@ def any_topic_is_a_default(original, self, pattern):
 @mutant(Topics.create_by_send, "A topic created by a send always has topicSysFlag 0.")
 def created_topics_know_no_unit(original, self, topic, default, queues, flag, now):
     return original(self, topic, default, queues, 0, now)
+
+
+@mutant(Sends.new_topic, "A topic for retries that no default allows is of no unit.")
+def topics_of_retries_without_a_default_know_no_unit(original, self, asked, now):
+    default = self.broker.topics.get(asked.default_topic or "")
+    if default is not None and not default.perm & INHERIT:
+        asked = msgspec.structs.replace(asked, is_unit=False)
+    return original(self, asked, now)
 
 
 @after(Sends.success, "Every stored message gets a recall handle.", V5)

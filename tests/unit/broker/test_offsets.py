@@ -148,7 +148,8 @@ def test_tables_outlive_the_broker(one, asked, profile):
     assert set(files) == {TOPICS_FILE, GROUPS_FILE, CONSUMER_OFFSETS_FILE}
     again = asked(profile, stored=files).broker
     assert (again.topics.table, again.topics.version) == (one.broker.topics.table, one.broker.topics.version)
-    assert (again.groups.table, again.groups.version) == (one.broker.groups.table, one.broker.groups.version)
+    assert again.groups.table == one.broker.groups.table
+    assert again.groups.version.counter == (0 if profile == "4.9" else one.broker.groups.version.counter)
     assert again.offsets.offset_of("G", "T", 0) == 5
     assert TopicConfigTable.decode(files[TOPICS_FILE]).topic_config_table["U"].write_queue_nums == 3
     assert "G" in SubscriptionGroupTable.decode(files[GROUPS_FILE]).subscription_group_table

@@ -98,6 +98,18 @@ def test_group_that_pulls_raises_the_version(bk: BrokerSession) -> None:
     bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": made}))
 
 
+@case(kills=["version-of-groups-goes-on"], own_server=True)
+def test_version_of_groups_begins_anew(bk: BrokerSession) -> None:
+    two_groups(bk)
+    bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": Including({"counter": 2})}))
+    stopped = bk.broker_time()
+    bk.restart()
+    shown = bk.groups().json.eventually()
+    shown >> Reply(SUCCESS, Including({"dataVersion": version(0, bk.broker_time(), stopped)}))
+    bk.create_group(bk.group()) >> Reply(SUCCESS)
+    bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": Including({"counter": 1})}))
+
+
 @case(kills=["version-of-groups-begins-anew"], own_server=True)
 def test_version_of_groups_goes_on(bk: BrokerSession) -> None:
     for _ in range(2):

@@ -164,16 +164,20 @@ def test_master_sends_heartbeats(bk: BrokerSession) -> None:
 )
 def test_silent_slave_is_disconnected(bk: BrokerSession) -> None:
     topic, busy, silent = bk.topic(), bk.slave(), bk.slave()
-    silent.report(0)
-    began = bk.mark()
-    busy.report(0)
-    bk.advance(14)
     size = end(bk, put(bk, topic, b"pushed to both"))
     for slave in (busy, silent):
+        slave.report(0)
         slave.pushed(size).place >> Pushed((0, size))
+    began = bk.mark()
+    for slave in (silent, busy):
+        slave.report(size)
+    bk.advance(14)
+    more = len(stored(bk, put(bk, topic, b"and once more")))
+    for slave in (busy, silent):
+        slave.pushed(more).place >> Pushed((size, more))
+    busy.report(size + more)
     bk.advance_short_of(20, since=began)
     silent.closes(within=0) >> Silence()
-    busy.report(size)
     bk.advance(3)
     silent.closes(within=bk.overlap) >> Closed()
     offset = put(bk, topic, b"one")

@@ -15,13 +15,20 @@ FAR = 1 << 40
 """Beyond the end of every log."""
 
 
-def followed(bk: BrokerSession, topic: str) -> tuple[Slave, int]:
-    """A slave that has reported where the log ends."""
+def follower(bk: BrokerSession, begin: int) -> Slave:
+    """A slave that has reported where the log ends. It has been pushed the log, so the master counts it."""
     slave = bk.slave()
+    slave.report(0)
+    slave.pushed(begin).place >> Pushed((0, begin))
+    slave.report(begin)
+    return slave
+
+
+def followed(bk: BrokerSession, topic: str) -> tuple[Slave, int]:
+    """A slave that has copied one message, and where the log ends."""
     sent = bk.send(topic, properties={"WAIT": "false"}).ids >> Reply(SUCCESS)
     begin = end(bk, place(sent))
-    slave.report(begin)
-    return slave, begin
+    return follower(bk, begin), begin
 
 
 def waits(sent: Exchange, seconds: float = 0.5) -> None:
@@ -149,8 +156,7 @@ def test_one_replica_waits_for_no_slave(bk: BrokerSession) -> None:
 def test_send_waits_for_replicas(bk: BrokerSession) -> None:
     topic = bk.topic()
     first, begin = followed(bk, topic)
-    second = bk.slave()
-    second.report(begin)
+    second = follower(bk, begin)
     connection = bk.connect()
     for number in (1, 2):
         is_batch = number > 1

@@ -2,7 +2,7 @@
 
 import struct
 
-from harness.conformance import Including, Matching, Reply, case
+from harness.conformance import ABSENT, Including, Matching, Reply, case
 from harness.conformance.broker.whole import (
     OWN,
     QUEUE,
@@ -58,6 +58,16 @@ def test_batch_properties_are_those_of_each_message(bk: BrokerSession) -> None:
     stored = [Including({**one, **common, "CLUSTER": bk.cluster_name}) for one in own]
     bk.pull(topic, queue=1).properties.eventually() >> Reply(SUCCESS, stored)
     bk.find(topic, "k").properties.eventually() >> Reply(SUCCESS, Including(stored))
+
+
+@case(kills=["batches-hand-on-their-handle"])
+def test_handle_of_a_batch_is_of_no_message(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bodies = encode_batch([Message(topic=topic, body=body) for body in (b"a", b"b")], "5.3")
+    common = {"POP_CK": "a handle", "x": "common"}
+    bk.send(topic, bodies, 1, code=320, batch=True, properties=common) >> Reply(SUCCESS)
+    stored = Including({"x": "common", "POP_CK": ABSENT})
+    bk.pull(topic, queue=1).properties.eventually() >> Reply(SUCCESS, [stored, stored])
 
 
 @case(kills=["batches-share-their-properties"])

@@ -303,12 +303,14 @@ def test_created_topic_is_like_its_default(bk: BrokerSession) -> None:
     bk.send(bk.name("T"), default_topic=closed) >> Reply(TOPIC_NOT_EXIST)
 
 
-@case(kills=["created-topics-know-no-unit"])
+@case(kills=["created-topics-know-no-unit", "topics-of-retries-without-a-default-know-no-unit"])
 def test_created_topic_knows_its_unit(bk: BrokerSession) -> None:
-    topic, group = bk.name("T"), bk.group()
+    topic, group, other = bk.name("T"), bk.group(), bk.group()
     bk.send(topic, ext={"k": "true"}) >> Reply(SUCCESS)
     bk.send(f"%RETRY%{group}", ext={"k": "true"}) >> Reply(SUCCESS)
-    made = {topic: Including({"topicSysFlag": 1}), f"%RETRY%{group}": Including({"topicSysFlag": 2})}
+    bk.send(f"%RETRY%{other}", default_topic=bk.topic("closed"), ext={"k": "true"}) >> Reply(SUCCESS)
+    made = {topic: Including({"topicSysFlag": 1})}
+    made |= {f"%RETRY%{one}": Including({"topicSysFlag": 2}) for one in (group, other)}
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including(made)}))
 
 

@@ -32,6 +32,14 @@ def test_broker_is_forgotten(ns: NameServerSession) -> None:
     ns.next_broker_id(one.name, one.cluster) >> Reply(SUCCESS, ext=Including({"nextBrokerId": "4"}))
 
 
+@case(kills=["names-go-with-their-set-in-sync"], setup=CONTROLLER)
+def test_other_brokers_are_kept(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=0)
+    ns.clean_broker_data(one.name, one.cluster, "1") >> Reply(SUCCESS)
+    two.registers() >> Reply(SUCCESS)
+    two.elects().master >> Reply(SUCCESS, led_by(two, 1))
+
+
 @case(
     kills=["living-brokers-are-forgotten", "led-names-are-forgotten", "one-of-the-named-must-be-dead"],
     setup=CONTROLLER,

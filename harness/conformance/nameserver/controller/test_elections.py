@@ -68,6 +68,14 @@ def test_first_to_ask_is_elected(ns: NameServerSession) -> None:
     leads(ns, two, 1)
 
 
+@case(kills=["unknown-broker-is-elected"], setup=CONTROLLER)
+def test_unknown_broker_is_not_elected(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2)
+    Replica(ns, one.name, one.cluster, 7).elects() >> Reply(FAILED)
+    ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(None, 0))
+    two.elects().master >> Reply(SUCCESS, led_by(two, 1))
+
+
 @case(kills=["living-master-is-replaced", "living-master-is-not-named"], setup=CONTROLLER)
 def test_living_master_stays(ns: NameServerSession) -> None:
     one, two = replicas(ns, 2)

@@ -195,7 +195,7 @@ class Requests:
     def _elected(self, state: State, step: ctl.Elect, begin: float, end: float) -> list[Reply] | None:
         if not state.known:
             return [_refused(_NOT_REGISTERED, state)]
-        if state.master_epoch == 0:  # an id that is not taken may be elected, or not
+        if state.master_epoch == 0:  # Apache's elects an id that is not taken, too: a quirk
             return [self._led(state, step.id, "first")] if state.member(step.id) is not None else None
         found: list[Reply] = []
         alive = self._elections.lives(state, state.master, begin, end)
@@ -295,8 +295,8 @@ class Requests:
         return found
 
     def _without(self, state: State, numbers: frozenset[int]) -> State | None:
-        """A name without replicas. None: what becomes of one that loses its master, or whose set in sync is
-        empty then, is not said.
+        """A name without replicas. None: what becomes of one that loses its master is not said, and Apache's
+        forgets one whose set in sync is empty then: a quirk.
         """
         left = state.without_members(numbers)
         if not numbers or not left.members:

@@ -154,6 +154,11 @@ def restarts_forget_groups(original, self, now):
     return
 
 
+@mutant(Groups.version_of, "After a restart, the version of the table of groups goes on.", V4)
+def version_of_groups_goes_on(original, self, stored):
+    return stored.data_version or self.version
+
+
 @after(Groups.__init__, "After a restart, the version of the table of groups begins anew.", V5)
 def version_of_groups_begins_anew(made, self):
     self.version = msgspec.structs.replace(self.version, counter=0)

@@ -86,3 +86,10 @@ def protected_settings_are_changed(original, self, pairs):
 @mutant(Controller.refusal_to_clean, "Of the ids to forget only the smallest is asked whether it lives.", V5)
 def one_of_the_named_must_be_dead(original, self, found, cluster, numbers, now):
     return original(self, found, cluster, {min(numbers)} if numbers else numbers, now)
+
+
+@mutant(Replicas.remove, "A name is forgotten with the last Broker in sync.", V5)
+def names_go_with_their_set_in_sync(original, self, found, numbers):
+    original(self, found, numbers)
+    if not found.in_sync:
+        self.sets.pop(found.name, None)

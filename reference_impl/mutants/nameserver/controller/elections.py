@@ -241,3 +241,8 @@ def every_end_brings_an_election(original, self, brokers, now):
         found = self.replicas.get(name)
         if found is not None:
             self.replace_master(found, now)
+
+
+@mutant(Controller.winner, "Of a set that never had a master, whoever asks is elected.", V5)
+def unknown_broker_is_elected(original, self, found, number, demanded, now):
+    return number if found.was_never_led else original(self, found, number, demanded, now)
