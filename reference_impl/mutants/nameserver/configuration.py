@@ -300,6 +300,11 @@ def lone_backslash_is_nothing(pairs, body):
     return {key: value for key, value in pairs.items() if key} if is_lone else pairs
 
 
+@after(NameServer.given_settings, "A line of one backslash before a remark names the empty key.", V5)
+def lone_backslash_outlives_a_remark(pairs, body):
+    return pairs | {"": ""} if re.search(rb"(^|\n)\\\n#[^\n]*\\$", body) else pairs
+
+
 @after(Settings.refuses, "A refused update still changes keys that are not on the black list.")
 def refused_keys_are_left_out(refused, self, pairs):
     if refused:

@@ -280,11 +280,15 @@ def test_black_list_of_semicolons_is_empty(ns: NameServerSession) -> None:
     ns.update_config("kvConfigPath=7") >> Reply(NO_PERMISSION)
 
 
-@case(kills=["empty-black-list-lists-nothing", "lone-backslash-is-nothing"], setup={"configBlackList": ""})
+@case(
+    kills=["empty-black-list-lists-nothing", "lone-backslash-is-nothing", "lone-backslash-outlives-a-remark"],
+    setup={"configBlackList": ""},
+)
 def test_empty_black_list_names_the_empty_key(ns: NameServerSession) -> None:
     for text in ("=7", "productEnvName=x\n:7", "\\", "productEnvName=x\n\\\n"):
         ns.update_config(text) >> Reply(NO_PERMISSION)
-    ns.update_config("productEnvName=x\n\n") >> Reply(SUCCESS)
+    for text in ("productEnvName=x\n\n", "\\\n#x\\"):
+        ns.update_config(text) >> Reply(SUCCESS)
 
 
 @case(kills=["refusal-has-another-remark"])

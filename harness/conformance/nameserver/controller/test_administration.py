@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.conformance import Including, Reply, case
-from harness.conformance.nameserver.controller.replicas import in_sync, led_by, replicas
+from harness.conformance.nameserver.controller.replicas import Replica, in_sync, led_by, replicas
 from harness.conformance.nameserver.settings import CONTROLLER
 from harness.session import NameServerSession
 from harness.wire import ResponseCode
@@ -76,11 +76,35 @@ def test_name_goes_with_its_last_broker(ns: NameServerSession) -> None:
     ns.next_broker_id(one.name, one.cluster) >> Reply(SUCCESS, ext=Including({"nextBrokerId": "1"}))
 
 
-@case(kills=["ids-that-are-no-numbers-are-passed-over"], setup=CONTROLLER)
+@case(
+    kills=[
+        "ids-that-are-no-numbers-are-passed-over",
+        "ids-to-forget-are-cut-to-64-bits",
+        "ids-to-forget-have-at-most-62-bits",
+    ],
+    setup=CONTROLLER,
+)
 def test_ids_to_forget_are_numbers(ns: NameServerSession) -> None:
     (one,) = replicas(ns, 1, living=0)
-    ns.clean_broker_data(one.name, one.cluster, "1;ж", living=False) >> Reply(NOT_CLEANED)
-    ns.replica_info(one.name) >> Reply(SUCCESS)
+    last = Replica(ns, one.name, one.cluster, 2**63 - 1)
+    last.applies() >> Reply(SUCCESS)
+    for named in ("1;ж", str(2**63), str(2**64 + 1)):
+        ns.clean_broker_data(one.name, one.cluster, named, living=False) >> Reply(NOT_CLEANED)
+    one.registers() >> Reply(SUCCESS)
+    ns.clean_broker_data(one.name, one.cluster, str(last.id)) >> Reply(SUCCESS)
+    last.registers() >> Reply(ResponseCode.CONTROLLER_BROKER_NEED_TO_BE_REGISTERED)
+
+
+@case(kills=["blank-ids-are-no-numbers"], setup=CONTROLLER)
+def test_blank_ids_are_none(ns: NameServerSession) -> None:
+    for blank in ("", "  "):
+        one, _ = replicas(ns, 2, living=0)
+        ns.clean_broker_data(one.name, one.cluster, blank) >> Reply(SUCCESS)
+        ns.replica_info(one.name) >> Reply(UNKNOWN)
+        (one,) = replicas(ns, 1)
+        in_sync(ns, one)
+        ns.clean_broker_data(one.name, one.cluster, blank) >> Reply(NOT_CLEANED)
+        ns.replica_info(one.name).master >> Reply(SUCCESS, led_by(one, 1))
 
 
 @case(
@@ -88,6 +112,7 @@ def test_ids_to_forget_are_numbers(ns: NameServerSession) -> None:
         "controller-settings-stay",
         "controller-settings-are-those-of-the-server",
         "long-settings-are-not-read",
+        "controller-settings-keep-their-blanks",
     ],
     setup=CONTROLLER,
     own_server=True,
@@ -98,7 +123,9 @@ def test_settings_are_changed(ns: NameServerSession) -> None:
     ns.controller_config().settings >> Reply(SUCCESS, Including(before))
     ns.update_controller({"unknown": "x" * 70_000, UNCLEAN: "true", TRIES: "7"}) >> Reply(SUCCESS)
     ns.update_controller(b"") >> Reply(SUCCESS)
-    ns.controller_config().settings >> Reply(SUCCESS, Including({UNCLEAN: "true", TRIES: "7", **group}))
+    ns.update_controller({"metricsLabel": " a b "}) >> Reply(SUCCESS)
+    after = {UNCLEAN: "true", TRIES: "7", "metricsLabel": "a b", **group}
+    ns.controller_config().settings >> Reply(SUCCESS, Including(after))
 
 
 @case(kills=["settings-hold-from-the-start"], setup=CONTROLLER, own_server=True)

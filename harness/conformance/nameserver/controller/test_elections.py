@@ -10,7 +10,7 @@ from harness.conformance.nameserver.settings import (
     ROLES_ARE_NOT_TOLD,
     UNCLEAN_ELECTIONS,
 )
-from harness.session import NameServerSession
+from harness.session import Answer, NameServerSession
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -139,13 +139,28 @@ def test_expired_master_is_replaced(ns: NameServerSession) -> None:
         ns.replica_info(one.name).master.eventually() >> Reply(SUCCESS, NO_MASTER)
 
 
-@case(kills=["expired-broker-is-elected-before-a-look"], setup=ENDS_COME_BEFORE_LOOKS, clock=True)
-def test_expired_broker_is_not_elected(ns: NameServerSession) -> None:
+def soon_outlived(ns: NameServerSession) -> tuple[list[Replica], Answer]:
+    """Three Brokers in sync, and when the master was heard; the second, of the longest log, soon dies."""
     one, two, three = replicas(ns, 3, living=0)
     two.beats(SHORT, epoch=7) >> Reply(SUCCESS)
     three.beats(LONG, epoch=5) >> Reply(SUCCESS)
     last = one.beats(LONG) >> Reply(SUCCESS)
     in_sync(ns, one, two, three)
+    return [one, two, three], last
+
+
+@case(
+    kills=["expired-broker-is-elected-before-a-look", "half-closed-connections-end-before"],
+    setup=ENDS_COME_BEFORE_LOOKS,
+    clock=True,
+)
+def test_expired_broker_is_not_elected(ns: NameServerSession) -> None:
+    # Of the first name the master ends its connection, of the second the server does.
+    (one, two, three), _ = soon_outlived(ns)
+    ns.advance(SHORT + 10, idle=(one.connection, two.connection, three.connection))
+    one.connection.half_close()
+    leads(ns, three, 2)
+    (one, two, three), last = soon_outlived(ns)
     ns.advance(30, idle=[one.connection])
     for other in (two, three):
         ns.replica_info(one.name, on=other.connection).master >> Reply(SUCCESS, led_by(one, 1))
@@ -290,6 +305,18 @@ def test_unclean_election_needs_the_setting(ns: NameServerSession) -> None:
     in_sync(ns, one)
     one.leaves()
     leads(ns, two, 2)
+
+
+@case(kills=["names-without-master-are-looked-at"], setup=CONTROLLER, clock=True)
+def test_name_without_master_waits_for_a_request(ns: NameServerSession) -> None:
+    never, _ = replicas(ns, 2)
+    one, two = without_master(ns)
+    one.beats() >> Reply(SUCCESS)
+    lost = ns.replica_info(one.name).master >> Reply(SUCCESS, NO_MASTER)
+    ns.advance(2 * LOOKS)
+    ns.replica_info(never.name).master >> Reply(SUCCESS, led_by(None, 0))
+    ns.replica_info(one.name).master >> Reply(SUCCESS, lost.value)
+    two.elects() >> Reply(SUCCESS, ext=Including({"masterBrokerId": "1", "masterAddress": one.address}))
 
 
 # A look for inactive masters would elect one between the end and the request.

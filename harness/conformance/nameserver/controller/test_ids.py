@@ -97,6 +97,7 @@ def test_next_id_goes_up(ns: NameServerSession) -> None:
         "id-is-given-once-only",
         "repeated-application-counts",
         "address-is-the-code",
+        "refused-ids-name-nothing",
     ],
     setup=CONTROLLER,
 )
@@ -104,7 +105,8 @@ def test_id_belongs_to_who_took_it(ns: NameServerSession) -> None:
     one = alone(ns)
     one.applies() >> Reply(SUCCESS)
     one.applies() >> Reply(SUCCESS)
-    Replica(ns, one.name, one.cluster, 1).applies() >> Reply(ID_INVALID)
+    named = {"clusterName": one.cluster, "brokerName": one.name}
+    Replica(ns, one.name, one.cluster, 1).applies() >> Reply(ID_INVALID, ext=named)
     next_id(ns, one) >> numbered(one, 2)
     listed = {"brokerName": one.name, "brokerId": 1, "brokerAddress": one.address, "alive": False}
     ns.replicas(one.name).of(one.name) >> Reply(SUCCESS, Including({"notInSyncReplicas": [listed]}))
@@ -252,6 +254,8 @@ def refuses(asked: Exchange, code: ResponseCode) -> None:
     kills=[
         "elections-are-refused-without-a-reason",
         "heartbeats-are-refused-without-a-reason",
+        "unknown-codes-are-refused-without-a-reason",
+        "protected-settings-are-refused-without-a-reason",
         "controller-refuses-without-a-reason",
         "refused-registration-gives-no-reason",
     ],
@@ -262,6 +266,11 @@ def test_refusals_give_a_reason(ns: NameServerSession) -> None:
     refuses(ns.alter_in_sync(unknown.name, [1], master=1, master_epoch=1, epoch=1), NOT_ALTERED)
     refuses(unknown.elects(), NOT_REGISTERED)
     refuses(unknown.registers(), NOT_REGISTERED)
+    refuses(
+        one.connection.call(RequestCode.GET_BROKER_CLUSTER_INFO, None, about="at the controller"),
+        ResponseCode.REQUEST_CODE_NOT_SUPPORTED,
+    )
+    refuses(ns.update_controller({"rocketmqHome": "/nowhere"}), ResponseCode.NO_PERMISSION)
     refuses(ns.replica_info(unknown.name), UNKNOWN)
     refuses(
         ns.clean_broker_data(unknown.name, unknown.cluster),

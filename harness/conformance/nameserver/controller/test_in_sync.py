@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from harness.conformance import Reply, case
+from harness.conformance import Containing, Reply, case
 from harness.conformance.nameserver.controller.replicas import Replica, in_sync, led_by, replicas
 from harness.conformance.nameserver.settings import CONTROLLER
 from harness.session import NameServerSession
+from harness.session.exchange import Exchange
 from harness.session.nameserver.controller import MasterExchange
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.bodies import SyncStateSet
 
 SUCCESS, SYSTEM_ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 NOT_ALTERED = ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED
@@ -18,6 +20,13 @@ def alters(
 ) -> MasterExchange:
     """1001 of a Broker that says who is in sync with it."""
     return ns.alter_in_sync(master.name, list(ids), master=master.id, master_epoch=master_epoch, epoch=epoch)
+
+
+def of_no_one(ns: NameServerSession, master: Replica, epoch: int) -> Exchange:
+    """1001 with two ids that does not say who asks."""
+    ext = {"brokerName": master.name, "masterEpoch": f"{epoch}"}
+    body = SyncStateSet([1, 2], epoch).encode()
+    return ns.call(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, ext, body, about="without masterBrokerId")
 
 
 def unaltered(ns: NameServerSession, master: Replica) -> None:
@@ -44,13 +53,18 @@ def test_master_alters_the_in_sync_set(ns: NameServerSession) -> None:
     alters(ns, one, 1, epoch=3) >> Reply(SUCCESS, ext={"newSyncStateSetEpoch": "4"})
 
 
-@case(kills=["anyone-alters-the-set"], setup=CONTROLLER)
+@case(
+    kills=["anyone-alters-the-set", "no-one-is-the-missing-master", "who-is-not-named-is-the-master"],
+    setup=CONTROLLER,
+)
 def test_only_the_master_alters_it(ns: NameServerSession) -> None:
     one, two = replicas(ns, 2)
     invalid = Reply(ResponseCode.CONTROLLER_INVALID_MASTER)
     alters(ns, one, 1, master_epoch=0, epoch=0) >> invalid
+    of_no_one(ns, one, 0) >> invalid
     one.elects() >> Reply(SUCCESS)
     alters(ns, two, 1, 2) >> invalid
+    of_no_one(ns, one, 1) >> invalid
     unaltered(ns, one)
 
 
@@ -68,8 +82,9 @@ def test_other_epochs_are_fenced(ns: NameServerSession) -> None:
         fenced = alters(ns, one, 1, 2, epoch=other)
         fenced >> Reply(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)
     ext = {"brokerName": one.name, "masterBrokerId": "1", "masterEpoch": "1"}
-    unnumbered = ns.call(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, ext, b'{"syncStateSet":[1,2]}')
-    unnumbered >> Reply(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)
+    for body in (b'{"syncStateSet":[1,2]}', b"{'syncStateSet':[1,2]}"):
+        unnumbered = ns.call(RequestCode.CONTROLLER_ALTER_SYNC_STATE_SET, ext, body)
+        unnumbered >> Reply(ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH)
     unaltered(ns, one)
 
 
@@ -93,6 +108,25 @@ def test_in_sync_set_changes_and_has_the_master(ns: NameServerSession) -> None:
     alters(ns, one, 1) >> Reply(NOT_ALTERED)
     alters(ns, one, 2) >> Reply(NOT_ALTERED)
     unaltered(ns, one)
+
+
+@case(kills=["refused-sets-have-no-epoch", "refused-sets-have-their-epoch"], setup=CONTROLLER)
+def test_refused_set_has_the_epoch_zero(ns: NameServerSession) -> None:
+    one, two, _ = replicas(ns, 3, living=2)
+    unknown = Replica(ns, ns.name("unknown"), one.cluster, 1)
+    in_sync(ns, one, two)
+    for master, ids, master_epoch, epoch, code in (
+        (unknown, [1], 1, 2, NOT_ALTERED),
+        (one, [1, 2], 1, 2, NOT_ALTERED),
+        (one, [2], 1, 2, NOT_ALTERED),
+        (two, [1], 1, 2, ResponseCode.CONTROLLER_INVALID_MASTER),
+        (one, [1], 7, 2, ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH),
+        (one, [1], 1, 1, ResponseCode.CONTROLLER_FENCED_SYNC_STATE_SET_EPOCH),
+        (one, [1, 9], 1, 2, ResponseCode.CONTROLLER_INVALID_REPLICAS),
+        (one, [1, 3], 1, 2, ResponseCode.CONTROLLER_BROKER_NOT_ALIVE),
+    ):
+        refused = alters(ns, master, *ids, master_epoch=master_epoch, epoch=epoch)
+        refused >> Reply(code, ext={"newSyncStateSetEpoch": "0"})
 
 
 @case(kills=["unreadable-sets-are-read-last"], setup=CONTROLLER)
@@ -159,6 +193,15 @@ def test_sync_state_data_shows_every_broker(ns: NameServerSession) -> None:
             "syncStateSetEpoch": 0,
         },
     )
+
+
+@case(kills=["loose-names-are-refused"], setup=CONTROLLER)
+def test_loose_names_are_read(ns: NameServerSession) -> None:
+    (one,), (two,) = replicas(ns, 1), replicas(ns, 1, living=0)
+    for broker in (one, two):
+        names = f"['{ns.name('unknown')}', '{broker.name}',]".encode()
+        asked = ns.call(RequestCode.CONTROLLER_GET_SYNC_STATE_DATA, None, names)
+        asked >> Reply(SUCCESS, body=Containing(broker.address))
 
 
 @case(kills=["no-names-are-none"], setup=CONTROLLER)

@@ -258,12 +258,13 @@ def test_only_text_is_a_filter_server(ns: NameServerSession) -> None:
     _filters(ns, broker, {})
 
 
-@case(kills=["no-body-keeps-filter-servers"])
+@case(kills=["no-body-keeps-filter-servers", "no-body-of-version-37-keeps-filter-servers"])
 def test_no_body_clears_filter_servers(ns: NameServerSession) -> None:
-    broker = ns.broker()
-    broker.register(filters=["f:1"]) >> Reply(SUCCESS)
-    broker.register(body=b"", crc=None) >> Reply(SUCCESS)
-    _filters(ns, broker, {})
+    for version in (None, 37):
+        broker = ns.broker()
+        broker.register(filters=["f:1"]) >> Reply(SUCCESS)
+        broker.register(body=b"", crc=None, announces=version) >> Reply(SUCCESS)
+        _filters(ns, broker, {})
 
 
 @case(kills=["old-version-clears-filter-list", "old-version-without-body-clears-filter-list"])

@@ -93,3 +93,35 @@ def names_go_with_their_set_in_sync(original, self, found, numbers):
     original(self, found, numbers)
     if not found.in_sync:
         self.sets.pop(found.name, None)
+
+
+def _ids_read_in(bits, listed):
+    """Ids that may have more or fewer bits; of too many, the lowest 64 count."""
+    try:
+        numbers = [int(one) for one in listed.rstrip(";").split(";")]
+    except ValueError:
+        return None
+    if any(not -(1 << bits) <= one < 1 << bits for one in numbers):
+        return None
+    return {(one + 2**63) % 2**64 - 2**63 for one in numbers}
+
+
+@mutant(Controller.given_numbers, "Of an id of more than 64 bits, the lowest count.", V5)
+def ids_to_forget_are_cut_to_64_bits(original, self, listed):
+    return _ids_read_in(1000, listed) if listed and listed.strip() else set()
+
+
+@mutant(Controller.given_numbers, "An id of 63 bits is no number.", V5)
+def ids_to_forget_have_at_most_62_bits(original, self, listed):
+    return _ids_read_in(62, listed) if listed and listed.strip() else set()
+
+
+@mutant(Controller.given_numbers, "Blanks in the place of ids are no numbers.", V5)
+def blank_ids_are_no_numbers(original, self, listed):
+    return set() if listed is None else _ids_read_in(63, listed)
+
+
+@mutant(Controller.take_settings, "Text of the controller's settings keeps the blanks at its end.", V5)
+def controller_settings_keep_their_blanks(original, self, pairs):
+    self.settings.v5 = False
+    original(self, pairs)

@@ -5,6 +5,7 @@ import msgspec
 from harness.wire import ResponseCode
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.nameserver.controller import Controller, Election, Heartbeats, Replicas
+from reference_impl.nameserver.endpoint import Endpoint
 
 
 @mutant(Controller.winner, "The smallest id of a name is its first master.", V5)
@@ -246,3 +247,16 @@ def every_end_brings_an_election(original, self, brokers, now):
 @mutant(Controller.winner, "Of a set that never had a master, whoever asks is elected.", V5)
 def unknown_broker_is_elected(original, self, found, number, demanded, now):
     return number if found.was_never_led else original(self, found, number, demanded, now)
+
+
+@mutant(Controller.look_at_masters, "A name without a master gets one at the next look.", V5)
+def names_without_master_are_looked_at(original, self, now):
+    original(self, now)
+    for found in self.replicas.sets.values():
+        if found.master is None and any(self.election.lives(found, one, now) for one in found.replicas):
+            self.replace_master(found, now)
+
+
+@mutant(Endpoint.half_closed, "The end of a half-closed connection counts as at the last event before.", V5)
+def half_closed_connections_end_before(original, self, connection, now):
+    return original(self, connection, self.now)

@@ -231,3 +231,19 @@ def heartbeats_are_refused_without_a_reason(reply):
 @after(Controller.execute, "No answer of the controller has a remark.", V5)
 def controller_refuses_without_a_reason(reply):
     reply.remark = None
+
+
+@after(Controller.apply_id, "An id that is refused is answered without the names of the request.", V5)
+def refused_ids_name_nothing(reply):
+    if reply.code != ResponseCode.SUCCESS:
+        reply.ext = None
+
+
+@after(Controller.unknown_request, "The controller refuses unknown codes without a remark.", V5)
+def unknown_codes_are_refused_without_a_reason(reply):
+    reply.remark = None
+
+
+@after(Controller.update_config, "Settings that are protected are refused without a remark.", V5)
+def protected_settings_are_refused_without_a_reason(reply):
+    reply.remark = None

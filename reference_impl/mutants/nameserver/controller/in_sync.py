@@ -42,6 +42,18 @@ def anyone_alters_the_set(code, found, given):
     return code == ResponseCode.CONTROLLER_INVALID_MASTER
 
 
+@mutant(Controller.refusal_of_set, "A request that does not say who asks is the master's.", V5)
+def who_is_not_named_is_the_master(original, self, found, master, epoch, given, now):
+    return original(self, found, found.master if master is None else master, epoch, given, now)
+
+
+@mutant(Controller.refusal_of_set, "Where there is no master, who is not named is the master.", V5)
+def no_one_is_the_missing_master(original, self, found, master, epoch, given, now):
+    if master is None and found.master is None:
+        return None
+    return original(self, found, master, epoch, given, now)
+
+
 @_passed("The epoch of the master does not count.", V5)
 def master_epochs_are_not_fenced(code, found, given):
     return code == ResponseCode.CONTROLLER_FENCED_MASTER_EPOCH
@@ -131,3 +143,22 @@ def unreadable_sets_are_read_last(original, self, command, connection, now):
         if answer.code == ResponseCode.CONTROLLER_ALTER_SYNC_STATE_SET_FAILED and answer.remark == _UNKNOWN:
             return answer
         raise
+
+
+@after(Controller.not_altered, "The refusal of a set in sync has no epoch.", V5)
+def refused_sets_have_no_epoch(reply):
+    reply.ext = None
+
+
+@after(Controller.alter_in_sync, "The refusal of a set in sync has the epoch of the one that stays.", V5)
+def refused_sets_have_their_epoch(reply, self, command):
+    found = self.replicas.get(command.ext["brokerName"])
+    if reply.code != ResponseCode.SUCCESS and found is not None:
+        reply.ext = {"newSyncStateSetEpoch": str(found.epoch)}
+
+
+@mutant(Controller.given_names, "Names in single quotes are refused.", V5)
+def loose_names_are_refused(original, self, command):
+    if b"'" in command.body:
+        raise RefusedError("the body is not a list of broker names")
+    return original(self, command)

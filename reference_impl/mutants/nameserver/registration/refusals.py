@@ -3,6 +3,7 @@
 import msgspec
 
 from harness.wire import ResponseCode
+from harness.wire.versions import V3_0_11
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.nameserver.core import NameServer
 from reference_impl.nameserver.routes import RouteTable
@@ -79,6 +80,12 @@ def ignored_registration_describes(original, self, broker, registration):
 @after(NameServer.register_body, "A registration without a body keeps the filter servers.")
 def no_body_keeps_filter_servers(body, command):
     if not command.body:
+        body.filter_servers = None
+
+
+@after(NameServer.register_body, "A registration of version 37 without a body keeps the filter servers.")
+def no_body_of_version_37_keeps_filter_servers(body, command):
+    if not command.body and command.version == V3_0_11:
         body.filter_servers = None
 
 
