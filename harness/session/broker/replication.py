@@ -87,6 +87,11 @@ class Slave:
         """Its own ``ip:port``."""
         return self._link.local
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the end of the connection has not been seen."""
+        return _is_connected(self._link)
+
     def report(self, *offsets: int) -> None:
         """Says where its log ends; several in one write."""
         self.write(b"".join(_REPORT.pack(offset) for offset in offsets))
@@ -153,6 +158,12 @@ class Master:
     def address(self) -> str:
         """``ip:port``, as a NameServer would name it."""
         return self._listening.address
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the slave has connected, and the end of that has not been seen."""
+        link = self._connected()
+        return link is not None and _is_connected(link)
 
     def report(self, offset: int, *, within: float | None = None) -> ReportExchange:
         """Awaits that the slave reports this offset, on the connection that it has, or makes now. If it never
@@ -273,6 +284,11 @@ class _Awaited(Request):
             return self._seen[-1]
         kind = Silent if session.is_answered() else Stalled
         return kind(connection=0, at=clock.now(), waited=clock.waiting() - began)
+
+
+def _is_connected(link: RawLink) -> bool:
+    link.notice()
+    return link.ending() is None
 
 
 def _joined(pushes: list[Replied]) -> Replied:
