@@ -106,8 +106,9 @@ class Replicating:
         report = None
         while report is None and self._slave.now() < until:
             report = _reported(self._at_slave.next_report(within=until - self._slave.now()).outcome())
-            if report is None:
-                self._at_slave.next_connection()  # one that the slave had made before it was ended
+            if report is None or not self._at_slave.is_connected:
+                self._at_slave.next_connection()  # that one was made before the slave was ended
+                report = None
         if report is None:
             return None
         self._at_master = self._master.slave()

@@ -9,6 +9,19 @@ from harness.program.broker.pair_steps import Part, Replicate
 from harness.program.step import Restart
 from harness.program.steps import AnyStep
 
+
+def _is_alone(state: PairState) -> bool:
+    return state.was_connected and not state.is_connected and not state.is_promoted
+
+
+def _is_read_from(state: PairState, step: bk.Pull) -> bool:
+    return step.server == 1 and state.slave.stored.get((step.topic, step.queue), 0) > 0
+
+
+def _goes_on(state: PairState, step: bk.Send) -> bool:
+    return state.is_promoted and step.server == 1
+
+
 GOALS: tuple[Goal, ...] = (
     Goal(
         "copied",
@@ -16,7 +29,7 @@ GOALS: tuple[Goal, ...] = (
         (Replicate,),
         lambda p, s: bool(p.stored) and s.most is None,
     ),
-    Goal("copied-in-part", "the slave gets a part of the log", (Replicate,), lambda p, s: s.most is not None),
+    Goal("copied-in-part", "the slave gets a part of the log", (Replicate,), lambda _, s: s.most is not None),
     Goal(
         "unreported", "the master is not told how far the slave is", (Replicate,), lambda _, s: not s.reports
     ),
@@ -31,29 +44,15 @@ GOALS: tuple[Goal, ...] = (
         (Restart,),
         lambda p, s: p.is_half and s.server == 1,
     ),
-    Goal("read-from-the-slave", "the slave is read from", (bk.Pull,), lambda p, s: _has_messages(p, s)),
+    Goal("read-from-the-slave", "the slave is read from", (bk.Pull,), _is_read_from),
     Goal(
         "promoted",
         "the slave takes the place of its master",
         (bk.Switch,),
         lambda p, s: s.server == 1 and s.role == "master" and p.was_connected,
     ),
-    Goal(
-        "goes-on", "a slave that was promoted gets a message", (bk.Send,), lambda p, s: _is_new_master(p, s)
-    ),
+    Goal("goes-on", "a slave that was promoted gets a message", (bk.Send,), _goes_on),
 )
-
-
-def _is_alone(state: PairState) -> bool:
-    return state.was_connected and not state.is_connected and not state.is_promoted
-
-
-def _has_messages(state: PairState, step: bk.Pull) -> bool:
-    return step.server == 1 and state.slave.stored.get((step.topic, step.queue), 0) > 0
-
-
-def _is_new_master(state: PairState, step: bk.Send) -> bool:
-    return state.is_promoted and step.server == 1
 
 
 def state_of(state: PairState, step: AnyStep) -> str:

@@ -7,6 +7,7 @@ target can be.
 from __future__ import annotations
 
 from harness.engine.context import TargetContext
+from harness.engine.kind import Program
 from harness.engine.stateful import StatefulExperiment, StatefulKind
 from harness.session import Unsupported
 
@@ -22,6 +23,10 @@ class PairKind(StatefulKind):
 
     name = "pair"
     plays = PairExperiment
+
+    def probes(self) -> list[Program]:
+        """None where each of them would start two servers."""
+        return super().probes() if self._context.capabilities.is_virtual else []
 
 
 def refuse_without_slaves(context: TargetContext) -> None:

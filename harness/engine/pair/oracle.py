@@ -38,7 +38,8 @@ class PairOracle(BrokerOracle):
         self._replication.coming(seen)
         for one in seen:
             try:
-                rest.append(self._replication.seen(one))
+                judged = self._replication.seen(one)
+                rest += [judged] if self._replication.is_slave_known or not one.server else []
             except InvariantError as wrong:
                 found.append(violation_of(wrong, self._profile, one.number))
         return found + super().observe(rest, unsolicited)

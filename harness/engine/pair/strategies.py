@@ -24,7 +24,7 @@ from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
 
 _TOPICS = ("T0", "T1")
-_PARTS = (None, None, None, 300, 40, 1)
+_PARTS = (None, None, None, 300, 40, -1)
 """Bytes of the log that the slave gets at once."""
 
 
@@ -107,15 +107,19 @@ def commits(pick: Pick, state: PairState) -> Steps:
 
 
 def fails_over(pick: Pick, state: PairState) -> Steps:
-    """The master ends, mostly when the slave has all, and the slave takes its place: it has what was
-    acknowledged, and goes on behind that.
+    """The master ends, mostly when the slave has all, and the slave is started again as a master: it has what
+    was acknowledged, and goes on behind that.
     """
     if state.is_promoted or not pick.once_in(3):
         return sends(pick, state)
     steps = [*_begun(pick, state), _message(pick, state, 0)]
     if state.is_half or not state.was_connected or pick.below(4):
         steps.append(Replicate())
-    steps += [Restart(how="kill") if pick.below(2) else Part(), bk.Switch(server=1, role="master")]
+    steps += [Restart(how="kill") if pick.below(2) else Part(), bk.Switch(server=1)]
+    steps += [
+        Restart(server=1, how=pick.one(ENDINGS)),
+        bk.Switch(server=1),
+    ]  # not all keep a role that was changed
     for number in range(1, 1 + pick.below(3)):
         steps.append(_of_slave(_message(pick, state, number)))
     return (*steps, *_looks(pick, state))

@@ -26,7 +26,7 @@ class Replicate(AboutSlave, frozen=True, kw_only=True, omit_defaults=True, tag_f
     letters: ClassVar = "V"
 
     most: int | None = None
-    """Bytes of the log at most; None: all."""
+    """Bytes of the log at most; negative: so many less than there are; None: all."""
     reports: bool = True
     """Whether the master is told how far the slave has come."""
 

@@ -5,8 +5,10 @@
   The message is stored in any case: to the ledger of the master each of these answers is a success.
 - What a slave has reported is on it, in its queues, also when its master is gone and it becomes the master
   itself: such messages are put into the ledger of the slave, which judges what it shows.
-- Of a message that has come half the slave has nothing. A slave that became a master in the middle of one, or
-  by itself, follows nobody: what is on it then is its own affair.
+- Of a message that has come half the slave has nothing.
+- A slave becomes the master by a change of its role and another start. Until then Apache's (5.3.3) numbers
+  the messages of a queue from 0 on, as if those of its master were not there: what it is sent then is not
+  judged, nor anything behind that.
 """
 
 from __future__ import annotations
@@ -63,6 +65,11 @@ class Replication:
         self._has_ended = False
         """Whether the slave was started again since it was asked where its log ends."""
         self._follows = True
+        self._role = "slave"
+        self._is_started = True
+        """Whether the slave was started in the role that it has."""
+        self.is_slave_known = True
+        """Whether what the slave holds is known."""
 
     def seen(self, one: Observation) -> Observation:
         """Takes an observation in. What is to be judged further is given back: a send that was stored has
@@ -73,10 +80,15 @@ class Replication:
                 return self._sent(one, one.step)
             case Replicate() if isinstance(one.outcome, Copied) and self._follows:
                 self._copied(one, one.outcome)
+            case bk.Send() | bk.Back() if not self._is_started:
+                self.is_slave_known = False
             case Restart() | Part():
                 self._connected = -1
-                self._has_ended = self._has_ended or (isinstance(one.step, Restart) and one.server == 1)
+                if isinstance(one.step, Restart) and one.server:
+                    self._has_ended = self._is_started = True
             case bk.Switch() if one.server:
+                is_other = one.step.role != self._role and self._has_been_connected
+                self._is_started, self._role = self._is_started and not is_other, one.step.role
                 self._follows = one.step.role == "slave" and (self._follows or not self._has_been_connected)
         return one
 
