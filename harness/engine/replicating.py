@@ -14,7 +14,7 @@ from harness.engine.sending import Asked
 from harness.program.broker.pair_steps import Replicate
 from harness.program.broker.steps import Send
 from harness.session import BrokerSession, Replied, Session
-from harness.session.broker.replication import Master, Slave
+from harness.session.broker.replication import BETWEEN_BROKERS, Master, Slave
 from harness.spec.broker.replication import SLAVE_TIMEOUT
 from harness.spec.observation import Copied
 from harness.wire import RequestCode
@@ -98,6 +98,7 @@ class Replicating:
         """Brings both together; where the log of the slave ends, None where the slave does not come."""
         self.part()
         if self._at_slave is None:
+            self._master.note(BETWEEN_BROKERS)
             self._at_slave = self._slave.master()
             self._slave.nameserver.answers(
                 RequestCode.REGISTER_BROKER, ext={"haServerAddr": self._at_slave.address}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from harness.session.exchange import Exchange, Request, SentRequest, View
 from harness.session.link import RawLink
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _REPORT = struct.Struct(">q")
 _HEADER = struct.Struct(">qi")
+
+BETWEEN_BROKERS: Final = "what a master and its slave push and report is carried from one to the other"
+"""The note in a trace behind which the harness stands between two Brokers of the target."""
 
 Adopt = Callable[[Transport], RawLink]
 """Makes a link of a connection, which the session records and closes."""
