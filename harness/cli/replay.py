@@ -21,6 +21,8 @@ from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
 from harness.conformance.loading import cases
 from harness.engine.controller.kind import ControllerKind
 from harness.engine.controller.role import CONTROLLER
+from harness.engine.pair.kind import PairKind
+from harness.engine.pair.role import PAIR
 from harness.findings import folder
 from harness.findings.record import Record, record_of
 from harness.findings.replay import replayed
@@ -60,8 +62,8 @@ def run(options: argparse.Namespace) -> int:
     instances: list[Instance] = []
     why = ""
     try:
-        for target in targets:
-            instances.append(_started(target, _setup(recorded.trace)))
+        for number, target in enumerate(targets):
+            instances.append(_started(target, _setup(recorded.trace, number)))
         player = replayed(record, instances, secrets.randbelow)
         try:
             for row in player.play():
@@ -163,10 +165,12 @@ def _role(trace: Trace) -> Role:
     return "broker" if trace.header.role == "broker" else "nameserver"
 
 
-def _setup(trace: Trace) -> Setup:
-    """The settings that the case, or the kind of programs, started its server with."""
+def _setup(trace: Trace, number: int) -> Setup:
+    """The settings that the case, or the kind of programs, started one of its servers with."""
     if trace.header.case == ControllerKind.name:
         return CONTROLLER.setup
+    if trace.header.case == PairKind.name:
+        return PAIR.others if number else PAIR.setup
     name = catalogue().current(trace.header.case)
     of_role = cases(role=_role(trace))
     return next((one.case.setup for one in of_role if one.name == name), DEFAULT_SETUP)

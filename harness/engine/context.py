@@ -55,7 +55,9 @@ class TargetContext:
         self.deviations = Deviations() if deviations is None else deviations
         """What is known that it does otherwise; more may be learnt while programs are played."""
         self.servers = (
-            InstancePool(target, role.setup, needs_setup=role.needs_setup) if servers is None else servers
+            InstancePool(target, role.setup, others=role.others, needs_setup=role.needs_setup)
+            if servers is None
+            else servers
         )
         self.known = role.quirks(self.quirks)
         """Those that programs bring about."""
@@ -113,11 +115,13 @@ class TargetContext:
         self, servers: int, names: Names, *, fresh: bool, case: str, sound: bool = True
     ) -> tuple[Executor, list[float], bool]:
         """An executor, the jitter of each server, and whether the servers are new; ``fresh`` and ``sound``
-        are those of `InstancePool.take`.
+        are those of `InstancePool.take`. There are as many servers as the role needs at the least.
 
         Raises ``TargetError`` where one does not start, ``ValueError`` if there are fewer.
         """
-        instances, is_fresh = self.servers.take(servers, fresh=fresh, sound=sound)
+        instances, is_fresh = self.servers.take(
+            max(servers, self.role.least_servers), fresh=fresh, sound=sound
+        )
         executor = Executor(
             instances,
             self.profile,

@@ -18,8 +18,10 @@ import msgspec
 
 from harness.catalogue import profile_named
 from harness.engine.hearing import Hearing
+from harness.engine.replicating import Replicating
 from harness.engine.sending import Asked, Open, Sender
 from harness.program.broker.frames import learnt, learnt_of_a_question
+from harness.program.broker.pair_steps import Part, Replicate
 from harness.program.broker.steps import BrokerRequest, Hear, NameServer
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
@@ -95,6 +97,7 @@ class Executor:
                 )
             )
         self._hearing = Hearing(self._sessions[0])
+        self._replicating = Replicating(self._sessions)
         self._opens: list[dict[str, Open]] = [{} for _ in instances]
         self._underway: list[Asked] = []
         self._number = -1
@@ -145,6 +148,12 @@ class Executor:
             case Hear():
                 seen = self._collect()
                 return [*seen, self._observed(step, self.now(), self._hearing.heard())]
+            case Replicate():
+                return self._replicate(step)
+            case Part():
+                seen = self._collect()
+                self._replicating.part()
+                return [*seen, self._observed(step, self.now(step.server))]
             case Damaged():
                 raise ValueError("a damaged frame is carried out and judged by harness.engine.frames")
             case _:
@@ -234,10 +243,10 @@ class Executor:
         """Whether an answer is not there, and need not be: the server was asked to wait with it."""
         if not one.step.patience or one.asked.want is None:
             return False
-        one.open.connection.link.notice()
+        is_answered = one.is_answered
         session = self._sessions[one.step.server]
         is_due = session.now() > one.asked.sent_at + one.step.patience + session.jitter
-        return one.open.connection.is_open and one.asked.want.result is None and not is_due
+        return one.open.connection.is_open and not is_answered and not is_due
 
     def _outcome(self, one: Asked) -> Observation:
         session = self._sessions[one.step.server]
@@ -245,6 +254,7 @@ class Executor:
         returned = session.now()
         if one.asked.want is not None:
             silent = isinstance(one.step, Unknown)
+            self._replicating.wait_for(one)
             seen = session.decide(one.asked, type(one.step).__name__, silence_is_an_answer=silent)
             outcome, returned = observed_outcome(seen), seen.at
             if isinstance(outcome, Ended):
@@ -364,6 +374,7 @@ class Executor:
         session = self._server(step.server)
         seen = self._collect()
         invoked = session.now()
+        self._replicating.part()
         try:
             with self._sender.waiting(session):
                 session.restart(step.how)
@@ -375,6 +386,13 @@ class Executor:
             open_.connection.link.close("fin")
         self._opens[step.server].clear()
         return [*seen, self._observed(step, invoked)]
+
+    def _replicate(self, step: Replicate) -> list[Observation]:
+        self._server(step.server)
+        answered = tuple(one.number for one in self._underway if one.is_answered)
+        invoked = self.now(step.server)
+        copied = self._observed(step, invoked, self._replicating.carry(step, answered))
+        return [copied, *self._collect()]
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -416,7 +434,7 @@ class Executor:
 
     def _observed(
         self,
-        step: Close | Reconnect | Restart | NameServer | Hear,
+        step: Close | Reconnect | Restart | NameServer | Hear | Replicate | Part,
         invoked: float,
         outcome: Outcome = None,
         asked: int | None = None,

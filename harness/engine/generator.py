@@ -22,6 +22,8 @@ from harness.program.steps import AnyStep
 
 _LEFT_OUT = 0.8
 """The greatest share of the rules that a program leaves out."""
+_AMONG_STARTS = 2
+"""One program in this many restarts a server at the least, where each starts several."""
 _LONG = 4
 """How many long waits a patient program may have, where time costs something."""
 MOST = 10_000
@@ -63,6 +65,9 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     def of(cls, context: TargetContext) -> Bounds:
         """The bounds of a target."""
         role, ours = context.role, context.capabilities.is_ours
+        restarts_once_in = context.restarts_once_in
+        if role.least_servers > 1:  # each program starts servers of its own
+            restarts_once_in = min(restarts_once_in, _AMONG_STARTS)
         return cls(
             servers=role.servers if ours else 1,
             moment=context.moment,
@@ -70,7 +75,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
             waits_once_in=context.waits_once_in,
             seeks_once_in=10 if context.known else 0,
             restarts=ours,
-            restarts_once_in=context.restarts_once_in,
+            restarts_once_in=restarts_once_in,
             rules=context.rules,
         )
 

@@ -17,7 +17,8 @@ from harness.targets import Target
 
 class InstancePool:
     """The servers of a target; none runs yet. ``lasting`` keeps them even where new ones cost nothing. They
-    have the settings of ``setup``, where the target takes any; with ``needs_setup`` no others.
+    have the settings of ``setup``, where the target takes any; with ``needs_setup`` no others. All but the
+    first have those of ``others``.
     """
 
     def __init__(
@@ -25,11 +26,13 @@ class InstancePool:
         target: Target,
         setup: Setup = DEFAULT_SETUP,
         *,
+        others: Setup = DEFAULT_SETUP,
         lasting: bool = False,
         needs_setup: bool = False,
     ) -> None:
         self.target = target
         self._setup = setup
+        self._others = others
         self._needs_setup = needs_setup
         self._is_renewed = target.capabilities.is_virtual and not lasting
         self._running: list[Instance] = []
@@ -88,8 +91,10 @@ class InstancePool:
 
     def _another(self) -> Instance:
         try:
-            return self.target.another()
+            return self.target.another(self._others)
         except Unsupported as problem:
+            if self._others:
+                raise
             raise ValueError(
                 f"expected several servers, got one: {self.target.uri} is not ours to start again; "
                 "name a target that is, such as exec:"

@@ -22,6 +22,8 @@ from harness.engine.history import HistoryKind
 from harness.engine.instances import InstancePool
 from harness.engine.kind import Kind
 from harness.engine.nameserver.role import NAMESERVER
+from harness.engine.pair.kind import PairKind, refuse_without_slaves
+from harness.engine.pair.role import PAIR
 from harness.engine.role import Role
 from harness.engine.stateful import StatefulKind
 from harness.findings.deviations import Deviations
@@ -32,7 +34,7 @@ ROLES: Final[Mapping[RoleName, Role]] = {"nameserver": NAMESERVER, "broker": BRO
 
 def played_on(kind: str, role: RoleName) -> Role:
     """What the programs of a kind are played on, of a target of a role."""
-    return CONTROLLER if kind == ControllerKind.name else ROLES[role]
+    return {ControllerKind.name: CONTROLLER, PairKind.name: PAIR}.get(kind, ROLES[role])
 
 
 class Setting(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,12 +89,23 @@ def _stateful(setting: Setting) -> Kind:
 
 def _controller(setting: Setting) -> Kind:
     context = setting.context(CONTROLLER)
+    _refused(context, refuse_without_controller)
+    return ControllerKind(context, setting.words)
+
+
+def _pair(setting: Setting) -> Kind:
+    context = setting.context(PAIR)
+    _refused(context, refuse_without_slaves)
+    return PairKind(context, setting.words)
+
+
+def _refused(context: TargetContext, refuse: Callable[[TargetContext], None]) -> None:
+    """Raises ``Unsupported`` where a kind cannot be played."""
     try:
-        refuse_without_controller(context)
+        refuse(context)
     except BaseException:
         context.close()
         raise
-    return ControllerKind(context, setting.words)
 
 
 def _history(setting: Setting) -> Kind:
@@ -125,7 +138,7 @@ KINDS: Final[dict[RoleName, dict[str, Callable[[Setting], Kind]]]] = {
         "history": _history,
         "controller": _controller,
     },
-    "broker": {"stateful": _stateful},
+    "broker": {"stateful": _stateful, "pair": _pair},
 }
 """By role and name, in the order in which `fuzz --kind all` takes them. One that cannot be played on a target
 raises ``Unsupported`` with the reason.

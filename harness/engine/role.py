@@ -65,6 +65,11 @@ class Role(Protocol):
         ...
 
     @property
+    def others(self) -> Setup:
+        """Those of all but the first server, where several are played on together."""
+        ...
+
+    @property
     def needs_setup(self) -> bool:
         """Whether a server without these settings is of no use."""
         ...
@@ -76,6 +81,11 @@ class Role(Protocol):
     @property
     def servers(self) -> int:
         """The greatest number that are played on together."""
+        ...
+
+    @property
+    def least_servers(self) -> int:
+        """The smallest number."""
         ...
 
     def state(self, profile: str, servers: int) -> Any:

@@ -10,11 +10,13 @@ from harness.engine.broker import rules as broker_rules
 from harness.engine.controller import rules as controller_rules
 from harness.engine.generator import Rule
 from harness.engine.nameserver import rules as nameserver_rules
+from harness.engine.pair import rules as pair_rules
 
 RULES: Final[Mapping[str, Sequence[Rule]]] = MappingProxyType(
     {
         "nameserver": nameserver_rules.RULES,
         "broker": broker_rules.RULES,
         "controller": controller_rules.RULES,
+        "pair": pair_rules.RULES,
     }
 )

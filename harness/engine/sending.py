@@ -39,6 +39,12 @@ class Asked(msgspec.Struct):
     open: Open
     asked: SentRequest
 
+    @property
+    def is_answered(self) -> bool:
+        """Whether its answer has come."""
+        self.open.connection.link.notice()
+        return self.asked.want is not None and self.asked.want.result is not None
+
 
 class Sender:
     """Puts the requests of one run on their connections; ``announces`` is that of the profile."""

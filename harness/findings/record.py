@@ -21,6 +21,7 @@ import msgspec
 
 from harness.program.names import MADE_NAME
 from harness.report.frames import RESTARTS, describe
+from harness.session.broker.replication import BETWEEN_BROKERS
 from harness.session.nameserver.session import AT_THE_CONTROLLER
 from harness.trace import Closed, Event, Note, Opened, Received, Sent, Trace
 from harness.wire import Command, FrameBuffer, WireError, dissect
@@ -156,6 +157,8 @@ class _Writer:
             server = self._server.get(event.connection or 0, 0)
             self._actions.append({"do": "restart", "server": server, "how": how})
             self._restarted = True
+        elif event.text == BETWEEN_BROKERS:
+            self.missing.append("nobody carries anything between master and slave")
         elif event.text.startswith("file "):
             self.missing.append(f"{event.text} were put where the server reads them")
         elif event.connection is not None:

@@ -19,7 +19,7 @@ from harness.program.steps import TITLES, AnyQuestion, AnyStep
 from harness.report.frames import as_text, describe
 from harness.report.text import visible
 from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
-from harness.spec.observation import Heard
+from harness.spec.observation import Copied, Heard
 from harness.wire import Command
 from harness.wire.code_names import request_name
 
@@ -177,6 +177,11 @@ def _outcome(seen: Observation) -> str | None:
         case Heard(requests=requests):
             heard = (f"{request_name(one.command.code)} at NameServer {one.which + 1}" for one in requests)
             return ", ".join(heard) or "nothing was heard"
+        case Copied(is_connected=False):
+            return "the slave does not come"
+        case Copied():
+            copied = f"the log of the master ends at {seen.outcome.end}, that of the slave is to at "
+            return f"{copied}{seen.outcome.carried}; it reports {seen.outcome.reported}"
         case None:
             return None if not isinstance(seen.step, Request) else "(no answer is due)"
 

@@ -26,7 +26,7 @@ from harness.findings.folder import SUMMARY, TRACE, read_summary
 from harness.mining.errors import MiningError
 from harness.mining.records import Judged, Origin, Row, row_of, signature_text
 from harness.mining.schema import ALPHABETS, Outcome
-from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.broker.steps import BesideRequests, BrokerRequest
 from harness.program.steps import AnyStep
 from harness.report.results import FILE_NAME, CaseResult, RecordError, Verdict, read_run
 from harness.spec import Violation
@@ -195,7 +195,7 @@ def _role_of(found: Finding | Flaky, trace: Trace | None) -> Role:
     """What a program was played on; where its trace cannot be read, what understands its steps."""
     if trace is not None:
         return "broker" if trace.header.role == "broker" else "nameserver"
-    of_brokers = any(isinstance(step, BrokerRequest | AboutNameServers) for step in found.program)
+    of_brokers = any(isinstance(step, BrokerRequest | BesideRequests) for step in found.program)
     return "broker" if of_brokers else "nameserver"
 
 

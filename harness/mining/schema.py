@@ -19,7 +19,7 @@ import msgspec
 import pyarrow as pa
 
 from harness.catalogue import ROLES, Role
-from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.broker.steps import BesideRequests, BrokerRequest
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyStep
 
@@ -150,7 +150,7 @@ symbols: equal states of different runs and targets have equal ones."""
 
 PARTITIONS: Final = tuple(column.name for column in COLUMNS if column.in_path)
 
-_OF_BROKERS = (BrokerRequest, AboutNameServers)
+_OF_BROKERS = (BrokerRequest, BesideRequests)
 _OF_ALL = (Close, Reconnect, Restart, Time)
 
 

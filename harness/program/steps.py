@@ -15,6 +15,7 @@ import msgspec
 
 from harness.program.broker import steps as bk
 from harness.program.broker.any_request import AnyRequest
+from harness.program.broker.pair_steps import Part, Replicate
 from harness.program.nameserver import controller_steps as ctl
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
@@ -23,7 +24,9 @@ from harness.wire import RequestCode
 AnyQuestion = ns.AnyRequest | AnyRequest | ctl.AnyRequest
 """A request to a server of either role, or to a controller."""
 
-AnyStep = AnyQuestion | ns.Damaged | bk.NameServer | bk.Hear | Close | Reconnect | Restart | Time
+AnyStep = (
+    AnyQuestion | ns.Damaged | bk.NameServer | bk.Hear | Replicate | Part | Close | Reconnect | Restart | Time
+)
 """Of a NameServer or of a Broker."""
 
 _OTHER_TITLES: dict[type, str] = {
@@ -31,6 +34,8 @@ _OTHER_TITLES: dict[type, str] = {
     ns.Damaged: "damaged frame",
     bk.NameServer: "a NameServer of the Broker changes",
     bk.Hear: "what NameServers have heard",
+    Replicate: "the slave gets what its master has",
+    Part: "master and slave lose each other",
     Close: "close of a connection",
     Reconnect: "new connection beside the old one",
     Restart: "restart of the server",

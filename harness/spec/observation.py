@@ -71,7 +71,28 @@ class Heard(msgspec.Struct, frozen=True, kw_only=True):
     """How many NameServers there are."""
 
 
-Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | Heard | None
+class Copied(msgspec.Struct, frozen=True, kw_only=True):
+    """What has passed between a master and its slave."""
+
+    answered: tuple[int, ...]
+    """Steps under way that had been answered before anything passed."""
+    began: int | None
+    """Where the log of the slave ended, as it said on a connection that is new; None: it was connected."""
+    is_connected: bool
+    """Whether the slave has come."""
+    pushes: tuple[tuple[int, bytes], ...] = ()
+    """What the master has pushed: an offset of its log, and bytes."""
+    end: int = 0
+    """Where the log of the master ended before that."""
+    carried: int = 0
+    """Where what the slave was given ends."""
+    reported: int | None = None
+    """Where the log of the slave ended then, as it said last."""
+    told: int | None = None
+    """What the master was told of that."""
+
+
+Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | Heard | Copied | None
 """None where no answer is due: one-way requests, closes, time."""
 
 

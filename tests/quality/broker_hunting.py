@@ -27,6 +27,7 @@ CHAPTERS = (
     "query",
     "recall",
     "registration",
+    "replication",
     "retry",
     "role",
     "send",

@@ -31,6 +31,8 @@ from harness.engine.context import TargetContext
 from harness.engine.controller.kind import ControllerKind
 from harness.engine.controller.role import CONTROLLER
 from harness.engine.kinds import ROLES
+from harness.engine.pair.kind import PairKind
+from harness.engine.pair.role import PAIR
 from harness.engine.role import Role
 from harness.engine.stateful import StatefulKind
 from harness.findings.experiment import Finding
@@ -132,7 +134,8 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 _MACHINES = {name: Machine(role, StatefulKind) for name, role in ROLES.items()}
-_OF_CONTROLLERS = Machine(CONTROLLER, ControllerKind)
+_OF_CHAPTERS = {"controller": Machine(CONTROLLER, ControllerKind), "replication": Machine(PAIR, PairKind)}
+"""Those that are played on something else."""
 
 
 class Programs:
@@ -222,7 +225,7 @@ def hunt(
 ) -> Hunted:
     """Plays programs on a mutant of a role until one fails."""
     profile = profile_of(mutants_of(role)[name])
-    machine = _OF_CONTROLLERS if mutants_of(role)[name].chapter == "controller" else _MACHINES[role]
+    machine = _OF_CHAPTERS.get(mutants_of(role)[name].chapter, _MACHINES[role])
     context = machine.context(profile, name)
     experiment = machine.kind.plays(context, seed)
     programs = _programs(profile, seed, machine)

@@ -89,6 +89,20 @@ FOUND = (
     "handles-of-any-topic",
     "recalls-of-any-topic",
     "deletions-are-forgotten",
+    "pushes-from-the-beginning",
+    "pushes-once",
+    "pushes-whole-messages",
+    "sends-do-not-wait",
+    "waits-for-no-slave",
+    "send-without-slave-has-no-fields",
+    "any-report-answers",
+    "beginning-suffices",
+    "late-sends-succeed",
+    "every-send-waits",
+    "slave-connects-once",
+    "slave-takes-the-first-message",
+    "slave-forgets-keys",
+    "slave-takes-whole-messages-only",
 )
 
 

@@ -21,7 +21,7 @@ from harness.program.broker.optional_steps import Allow
 from harness.program.broker.steps import DropTopic, End, Force, Pull, Switch
 from harness.program.names import Names
 from harness.program.steps import AnyStep
-from harness.session import BrokerInstance, BrokerSession
+from harness.session import DEFAULT_SETUP, BrokerInstance, BrokerSession
 from harness.spec import Answered
 from harness.spec.quirks import Predicates
 
@@ -57,7 +57,9 @@ class _Broker:
     name: RoleName = "broker"
     rules = "broker"
     servers = 1
+    least_servers = 1
     setup = (("namesrvAddr", "{nameserver};{nameserver2}"),)
+    others = DEFAULT_SETUP
     needs_setup = False
     tolerates = False
 

@@ -20,7 +20,7 @@ from harness.findings.deviations import Deviations
 from harness.program.names import Names
 from harness.program.nameserver import controller_steps as ctl
 from harness.program.steps import AnyStep
-from harness.session import ControllerSession, Instance, NameServerInstance
+from harness.session import DEFAULT_SETUP, ControllerSession, Instance, NameServerInstance
 from harness.spec import Answered
 from harness.spec.nameserver.controller.tracker import ControllerTracker
 from harness.spec.quirks import Predicates
@@ -42,8 +42,10 @@ class _Controller:
     name: RoleName = "nameserver"
     rules = "controller"
     servers = 1
+    least_servers = 1
     # Replicas of programs listen nowhere: a controller that told them of masters would wait for them in vain.
     setup = tuple(sorted(ROLES_ARE_NOT_TOLD.items()))
+    others = DEFAULT_SETUP
     needs_setup = True
     tolerates = False
 

@@ -24,7 +24,7 @@ from harness.engine.frames.neighbour import ALONE, Harm, Neighbour
 from harness.engine.frames.reading import Stream
 from harness.engine.kind import SeededNames
 from harness.findings.experiment import Attempt, Ended
-from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.broker.steps import BesideRequests, BrokerRequest
 from harness.program.damaging import segment_of
 from harness.program.names import Names
 from harness.program.nameserver.controller_steps import ControllerRequest
@@ -222,7 +222,7 @@ class FrameAttempt:
     # --- steps ----------------------------------------------------------------------------------------------
 
     def _step(self, step: AnyStep) -> None:
-        if isinstance(step, Reconnect | Restart | BrokerRequest | ControllerRequest | AboutNameServers):
+        if isinstance(step, Reconnect | Restart | BrokerRequest | ControllerRequest | BesideRequests):
             raise ValueError(f"{type(step).__name__} is no part of a program of damaged frames")
         match step:
             case Damaged():

@@ -27,7 +27,9 @@ class _NameServer:
     name: RoleName = "nameserver"
     rules = "nameserver"
     servers = 2
+    least_servers = 1
     setup = DEFAULT_SETUP
+    others = DEFAULT_SETUP
     needs_setup = False
     tolerates = True
 

@@ -25,7 +25,7 @@ from harness.engine.peer.drawing.leases import SLACK
 from harness.engine.peer.executor import PeerExecutor
 from harness.engine.peer.explaining import Differing, Divergence, Explainer
 from harness.engine.peer.normal import Compare, normal
-from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.broker.steps import BesideRequests, BrokerRequest
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.step import Close, Reconnect, Request, Restart, Time
@@ -164,7 +164,7 @@ class Comparison:
                 self._played += 1
                 self._noted(self._executor.play(msgspec.structs.replace(first, server=server)))
         elif isinstance(
-            first, (ns.Damaged, Reconnect, Restart, BrokerRequest, ControllerRequest, AboutNameServers)
+            first, (ns.Damaged, Reconnect, Restart, BrokerRequest, ControllerRequest, BesideRequests)
         ):
             raise ValueError(f"{first!r} is no part of a program for two targets")
         elif first.oneway:

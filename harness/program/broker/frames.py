@@ -29,7 +29,7 @@ from harness.program.broker.steps import (
 )
 from harness.program.carried import ext_of
 from harness.program.names import NOWHERE, Names, Place
-from harness.wire import Command, RequestCode, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import Properties
 from harness.wire.header_fields import SHORT_NAMES, PullFlag
 from harness.wire.messages import (
@@ -47,6 +47,13 @@ from harness.wire.messages import (
 BORN_AT = 1_700_000_000_000
 """Milliseconds: when message ``m0`` was born; each other one a millisecond later by its number."""
 
+STORED = (
+    ResponseCode.SUCCESS,
+    ResponseCode.FLUSH_DISK_TIMEOUT,
+    ResponseCode.SLAVE_NOT_AVAILABLE,
+    ResponseCode.FLUSH_SLAVE_TIMEOUT,
+)
+"""Codes of answers to sends whose messages are there."""
 _LAST_OF_4 = 410
 """Up to this version a peer is of 4.x (`MQVersion`)."""
 _EVER = 2**62
@@ -108,7 +115,7 @@ def retried(message: str, group: str) -> str:
 
 def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
     """Notes where an answer says that messages are, and when one was stored."""
-    if answer.code:
+    if answer.code not in STORED if isinstance(step, Send) else answer.code:
         return
     try:
         if isinstance(step, Send):
@@ -244,6 +251,8 @@ def _send(step: Send, names: Names, line: Literal["4.9", "5.3"]) -> Content:
         properties[PropertyName.DELAY_TIME_LEVEL] = str(step.level)
     if step.after:
         properties[PropertyName.TIMER_DELAY_SEC] = str(step.after)
+    if not step.waits:
+        properties[PropertyName.WAIT_STORE_MSG_OK] = "false"
     if step.half:
         properties[PropertyName.TRANSACTION_PREPARED] = "true"
         properties[PropertyName.PRODUCER_GROUP] = names.name(step.group)

@@ -87,6 +87,8 @@ class Send(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fie
     """
     group: str = "p0"
     """Of producers."""
+    waits: bool = True
+    """Whether its answer may wait for a slave."""
 
     @property
     def messages(self) -> tuple[str, ...]:
@@ -382,8 +384,14 @@ class Force(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
     force: bool = True
 
 
+class BesideRequests(
+    Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="beside-requests"
+):
+    """What all steps are that are about Brokers and no requests."""
+
+
 class AboutNameServers(
-    Step, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="about-nameservers"
+    BesideRequests, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="about-nameservers"
 ):
     """What both steps about the NameServers of a Broker are."""
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from harness.session.exchange import Exchange, Request, SentRequest, View
 from harness.session.link import RawLink
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _REPORT = struct.Struct(">q")
 _HEADER = struct.Struct(">qi")
+
+BETWEEN_BROKERS: Final = "what a master and its slave push and report is carried from one to the other"
+"""The note in a trace behind which the harness stands between two Brokers of the target."""
 
 Adopt = Callable[[Transport], RawLink]
 """Makes a link of a connection, which the session records and closes."""
@@ -86,6 +89,11 @@ class Slave:
     def peer(self) -> str:
         """Its own ``ip:port``."""
         return self._link.local
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the end of the connection has not been seen."""
+        return _is_connected(self._link)
 
     def report(self, *offsets: int) -> None:
         """Says where its log ends; several in one write."""
@@ -153,6 +161,12 @@ class Master:
     def address(self) -> str:
         """``ip:port``, as a NameServer would name it."""
         return self._listening.address
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the slave has connected, and the end of that has not been seen."""
+        link = self._connected()
+        return link is not None and _is_connected(link)
 
     def report(self, offset: int, *, within: float | None = None) -> ReportExchange:
         """Awaits that the slave reports this offset, on the connection that it has, or makes now. If it never
@@ -273,6 +287,11 @@ class _Awaited(Request):
             return self._seen[-1]
         kind = Silent if session.is_answered() else Stalled
         return kind(connection=0, at=clock.now(), waited=clock.waiting() - began)
+
+
+def _is_connected(link: RawLink) -> bool:
+    link.notice()
+    return link.ending() is None
 
 
 def _joined(pushes: list[Replied]) -> Replied:

@@ -16,7 +16,7 @@ import msgspec
 
 from harness.program.broker.steps import Send
 
-Origin: TypeAlias = Literal["send", "oneway", "delay", "timer", "commit", "retry", "dead"]
+Origin: TypeAlias = Literal["send", "oneway", "delay", "timer", "commit", "retry", "dead", "copy"]
 
 
 class Entry(msgspec.Struct, eq=False, kw_only=True):

@@ -2,8 +2,8 @@
 
 - A change of the role (code 25) is there when it is answered, and may be there from its beginning on. What
   was under way meanwhile is judged as of neither.
-- A Broker that is started again while it is not surely a master may be either: Apache's has written its role
-  into its configuration file, the reference has not.
+- A Broker that is started again while it is not surely what it was started as may be either: Apache's has
+  written its role into its configuration file, the reference has not.
 - What a slave has refused was not done. Busy (2) may be said by anybody, so where time is real it proves
   nothing.
 """
@@ -21,6 +21,8 @@ from harness.spec.broker.regular_register import RegularRegister
 from harness.wire import Command, ResponseCode
 
 _MASTER, _SLAVE, _EITHER = 0, 1, 2
+_FIRST = -1e9
+"""Before all else."""
 _BUSY: Final = ResponseCode.SYSTEM_BUSY
 _ENDING: Final = "demoted-ends-no-transaction"
 _REFUSALS: Final[dict[bool, dict[type[Request], tuple[int, str]]]] = {
@@ -46,14 +48,20 @@ _BEHIND: Final[dict[type[Request], str]] = {
 
 
 class HaRole:
-    """Of one Broker. ``exact``: time is virtual, and a Broker is busy only where it says so."""
+    """Of one Broker. ``exact``: time is virtual, and a Broker is busy only where it says so. ``slave``: it is
+    started as a slave that may be read from.
+    """
 
-    def __init__(self, line: Profile, *, exact: bool, held: set[str]) -> None:
-        self._refusals = _REFUSALS[line.has("busy-slaves")]
+    def __init__(self, line: Profile, *, exact: bool, held: set[str], slave: bool = False) -> None:
+        self._refusals = dict(_REFUSALS[line.has("busy-slaves")])
         self._exact = exact
         self._held = held
         self._roles = RegularRegister()
-        self.was_slave = False
+        self._started_as = _SLAVE if slave else _MASTER
+        if slave:
+            self._roles.write(_SLAVE, _FIRST, _FIRST, "start")
+            self._refusals.pop(bk.Pull, None)
+        self.was_slave = slave
         """Whether it ever was one, or may have been."""
 
     def is_master(self, begin: float, end: float) -> bool:
@@ -79,8 +87,10 @@ class HaRole:
 
     def restarted(self, begin: float, end: float) -> bool:
         """It was ended and started again. Whether it surely is a master."""
-        if self.is_master(begin, begin):
+        if self._started_as == _MASTER and self.is_master(begin, begin):
             return True
+        if self._started_as == _SLAVE and self.is_slave(begin, begin):
+            return False
         self._roles.write(_EITHER, begin, end, "restart")
         return False
 

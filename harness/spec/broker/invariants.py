@@ -5,9 +5,12 @@ Names are stable, as findings are found again by them.
 
 from __future__ import annotations
 
+import functools
 from typing import Final
 
+from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.nameserver.invariants import Invariant
+from harness.spec.observation import Violation
 
 _ALL = (
     # What was acknowledged is there.
@@ -164,6 +167,27 @@ _ALL = (
     Invariant("promoted-keeps-what-it-had", "bk.role.promoted-broker-keeps-what-it-had"),
     Invariant("promoted-goes-on-with-delays", "bk.role.promoted-broker-goes-on-with-delays"),
     Invariant("promoted-ends-transactions", "bk.role.promoted-broker-ends-transactions"),
+    # A master and its slave.
+    Invariant(
+        "send-waits-for-its-slave",
+        "bk.replication.send-waits-for-a-slave",
+        "bk.replication.send-waits-for-replicas",
+    ),
+    Invariant(
+        "send-gives-its-slave-up",
+        "bk.replication.send-gives-a-slave-up",
+        "bk.replication.send-gives-replicas-up",
+    ),
+    Invariant("send-without-a-slave-is-stored", "bk.replication.send-without-a-slave-is-stored"),
+    Invariant("send-that-does-not-wait", "bk.replication.send-that-does-not-wait-is-answered"),
+    Invariant("pushes-begin-at-the-report", "bk.replication.master-pushes-from-reported-offset"),
+    Invariant("stored-is-pushed", "bk.replication.master-pushes-what-is-stored-later"),
+    Invariant("acknowledged-is-pushed", "bk.replication.master-pushes-what-is-stored-later"),
+    Invariant("slave-reports-its-end", "bk.replication.slave-reports-where-its-log-ends"),
+    Invariant("slave-comes-again", "bk.replication.slave-comes-again"),
+    Invariant("slave-keeps-whole-messages", "bk.replication.slave-keeps-whole-messages"),
+    Invariant("copied-is-there", "bk.replication.slave-stores-what-it-is-pushed"),
+    Invariant("copied-is-as-it-was", "bk.replication.slave-stores-what-it-is-pushed"),
     # NameServers.
     Invariant("registers-at-the-start", "bk.registration.is-sent-at-the-start"),
     Invariant("registers-again-after-ten-seconds", "bk.registration.comes-again-after-ten-seconds"),
@@ -202,3 +226,20 @@ _ALL = (
 )
 
 BROKER_INVARIANTS: Final = {one.name: one for one in _ALL}
+
+
+def violation_of(wrong: InvariantError, profile: str, number: int) -> Violation:
+    """What a step has shown to be broken."""
+    return Violation(
+        invariant=wrong.invariant,
+        statement=BROKER_INVARIANTS[wrong.invariant].statement_in(profile),
+        expected=wrong.expected,
+        actual=wrong.actual,
+        number=number,
+    )
+
+
+@functools.cache
+def statements_of(profile: str, invariants: frozenset[str]) -> frozenset[str]:
+    """The statements that invariants come from."""
+    return frozenset(BROKER_INVARIANTS[one].statement_in(profile) for one in invariants)

@@ -59,14 +59,14 @@ class Ledger:
     which its clock may seem to go wrong.
     """
 
-    def __init__(self, names: Names, *, line: Profile, lag: float, slack: float) -> None:
+    def __init__(self, names: Names, *, line: Profile, lag: float, slack: float, slave: bool = False) -> None:
         self.names = names
         self.line = line
         self.lag = lag
         self.slack = slack
         self.held: set[str] = set()
         """Invariants that the answer under judgement was held against so far."""
-        self.ha_role = HaRole(line, exact=lag == 0, held=self.held)
+        self.ha_role = HaRole(line, exact=lag == 0, held=self.held, slave=slave)
         self.started = 0.0
         """When the Broker was started last, as far as is known."""
         self._delays = Delays()

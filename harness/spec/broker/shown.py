@@ -21,6 +21,7 @@ EARLY: dict[Origin, str] = {
     "commit": "half-is-invisible",
     "retry": "retried-is-not-early",
     "dead": "dead-letter-is-kept",
+    "copy": "copied-is-there",
 }
 MISSING: dict[Origin, str] = {
     **EARLY,

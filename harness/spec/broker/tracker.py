@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from math import inf
 
@@ -18,13 +17,13 @@ from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import Empty, Unreadable
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
-from harness.program.names import Names
+from harness.program.names import Names, Place
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.allowed import Allowed
 from harness.spec.broker.groups import Groups
 from harness.spec.broker.invariant_error import InvariantError
-from harness.spec.broker.invariants import BROKER_INVARIANTS
+from harness.spec.broker.invariants import statements_of, violation_of
 from harness.spec.broker.ledger import Ledger
 from harness.spec.broker.nameservers import NameServers
 from harness.spec.broker.online import Online
@@ -46,15 +45,18 @@ _LOOKS = (bk.Hear, bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed
 
 
 class BrokerTracker:
-    """Of one Broker. ``jitter`` is that of its clock in protocol seconds, 0 where time is virtual."""
+    """Of one Broker. ``jitter`` is that of its clock in protocol seconds, 0 where time is virtual; ``slave``:
+    it is started as a slave that may be read from.
+    """
 
-    def __init__(self, profile: str, names: Names, *, jitter: float) -> None:
+    def __init__(self, profile: str, names: Names, *, jitter: float, slave: bool = False) -> None:
         self.judged: dict[int, frozenset[str]] = {}
         """By step: the statements that it was held against and has not broken."""
         self._profile = profile
         self._placed: set[str] = set()
         """Messages of which it was known before the batch where they are."""
-        self._ledger = Ledger(names, line=profile_named(profile), lag=jitter, slack=jitter)
+        line = profile_named(profile)
+        self._ledger = Ledger(names, line=line, lag=jitter, slack=jitter, slave=slave)
         wholeness = Wholeness(self._ledger)
         shown = Shown(self._ledger, wholeness)
         self._pulls = Pulls(self._ledger, shown)
@@ -90,6 +92,15 @@ class BrokerTracker:
             if isinstance(seen.outcome, Answered) and not seen.outcome.command.code:
                 self._learn(seen.step, seen.outcome.command)
         return found
+
+    def copied(self, send: bk.Send, message: str, place: Place, queue: int, moment: float) -> None:
+        """A slave has got a message of its master's by a moment; ``queue`` is the one that it is in."""
+        entry = self._ledger.entry(send, message, -inf, moment, "copy")
+        entry.offset, entry.log = place.queue, place.log
+        self._ledger.queue(send.topic, queue).add(entry)
+        self._ledger.sends[message] = (send, entry)
+        if message in self._ledger.names.places:
+            self._placed.add(message)
 
     def told(self, conn: str, number: int, moment: float, command: Command) -> list[Violation]:
         """What is wrong about a request of the Broker's, which was noticed behind a step."""
@@ -136,19 +147,13 @@ class BrokerTracker:
         """What a step was held against since the last call, and has not broken."""
         held = self._ledger.held
         if held:
-            statements = _statements(self._profile, frozenset(held))
+            statements = statements_of(self._profile, frozenset(held))
             self.judged[number] = self.judged.get(number, frozenset()) | statements
             held.clear()
 
     def _violation(self, number: int, wrong: InvariantError) -> Violation:
         self._ledger.held.discard(wrong.invariant)
-        return Violation(
-            invariant=wrong.invariant,
-            statement=BROKER_INVARIANTS[wrong.invariant].statement_in(self._profile),
-            expected=wrong.expected,
-            actual=wrong.actual,
-            number=number,
-        )
+        return violation_of(wrong, self._profile, number)
 
     def _take(self, seen: Observation, begin: float, end: float) -> None:
         step = seen.step
@@ -331,11 +336,6 @@ class BrokerTracker:
         self._ledger.held |= {"filter-can-be-checked"} if is_sure else set()
         if is_sure and answer.code not in (code, 2):
             raise InvariantError("filter-can-be-checked", f"code {code}", f"{answer.code}, {answer.remark}")
-
-
-@functools.cache
-def _statements(profile: str, invariants: frozenset[str]) -> frozenset[str]:
-    return frozenset(BROKER_INVARIANTS[one].statement_in(profile) for one in invariants)
 
 
 def is_unknown_end(step: Request) -> bool:

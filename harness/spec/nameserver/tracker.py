@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.broker.steps import BesideRequests, BrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.controller_steps import ControllerRequest
@@ -95,7 +95,7 @@ class StateTracker:
         if self._gave_up:
             return [self._garbled(seen.outcome, seen)] if isinstance(seen.outcome, Garbled) else []
         violations = self._catch_up(seen)
-        if isinstance(step, BrokerRequest | AboutNameServers):
+        if isinstance(step, BrokerRequest | BesideRequests):
             raise ValueError("requests to Brokers are judged by harness.spec.broker")
         if isinstance(step, ControllerRequest):
             raise ValueError("requests to controllers are judged by harness.spec.nameserver.controller")

@@ -15,7 +15,7 @@ from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.steps import AnyStep
-from harness.session import Instance, Unsupported
+from harness.session import DEFAULT_SETUP, Instance, Setup, Unsupported
 from harness.targets import Capabilities, parse
 from harness.wire import WireError
 from harness.wire.bodies import ClusterInfo as ClusterBody
@@ -36,7 +36,7 @@ class Target:
         self.started += 1
         return self._inside.start()
 
-    def another(self) -> Instance:
+    def another(self, setup: Setup = DEFAULT_SETUP) -> Instance:
         if not self.capabilities.is_ours:
             raise Unsupported("there is one")
         return self.start()

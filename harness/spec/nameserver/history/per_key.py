@@ -20,7 +20,7 @@ from typing import TypeVar
 import msgspec
 
 from harness.catalogue import profile_named
-from harness.program.broker.steps import AboutNameServers, BrokerRequest
+from harness.program.broker.steps import BesideRequests, BrokerRequest
 from harness.program.names import Names
 from harness.program.nameserver import steps as ns
 from harness.program.nameserver.controller_steps import ControllerRequest
@@ -192,7 +192,7 @@ class _Projector:
                 pass
             case ns.Damaged():
                 raise ValueError("damaged frames are judged by harness.engine.frames")
-            case _ if not isinstance(step, BrokerRequest | ControllerRequest | AboutNameServers):
+            case _ if not isinstance(step, BrokerRequest | ControllerRequest | BesideRequests):
                 self._request(one, step, _answer(one))
 
     def _close(self, one: Observation, step: Close) -> None:

@@ -1,0 +1,69 @@
+"""Whether the interesting states of a pair were reached; a transition is what became of its slave."""
+
+from __future__ import annotations
+
+from harness.engine.coverage import Coverage, Goal
+from harness.engine.pair.program_state import PairState
+from harness.program.broker import steps as bk
+from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.step import Restart
+from harness.program.steps import AnyStep
+
+
+def _is_alone(state: PairState) -> bool:
+    return state.was_connected and not state.is_connected and not state.is_promoted
+
+
+def _is_read_from(state: PairState, step: bk.Pull) -> bool:
+    return step.server == 1 and state.slave.stored.get((step.topic, step.queue), 0) > 0
+
+
+def _goes_on(state: PairState, step: bk.Send) -> bool:
+    return state.is_promoted and step.server == 1
+
+
+GOALS: tuple[Goal, ...] = (
+    Goal(
+        "copied",
+        "the slave gets all of the log",
+        (Replicate,),
+        lambda p, s: bool(p.stored) and s.most is None,
+    ),
+    Goal("copied-in-part", "the slave gets a part of the log", (Replicate,), lambda _, s: s.most is not None),
+    Goal(
+        "unreported", "the master is not told how far the slave is", (Replicate,), lambda _, s: not s.reports
+    ),
+    Goal("found-again", "the slave meets its master again", (Replicate,), lambda p, _: _is_alone(p)),
+    Goal("sent-alone", "a message is sent while the slave is away", (bk.Send,), lambda p, _: _is_alone(p)),
+    Goal("parted", "master and slave lose each other", (Part,), lambda p, _: p.is_connected),
+    Goal("master-killed", "the master is killed", (Restart,), lambda p, s: p.is_connected and not s.server),
+    Goal("slave-ended", "the slave is ended", (Restart,), lambda p, s: p.is_connected and s.server == 1),
+    Goal(
+        "half-a-message",
+        "the slave is ended in a message",
+        (Restart,),
+        lambda p, s: p.is_half and s.server == 1,
+    ),
+    Goal("read-from-the-slave", "the slave is read from", (bk.Pull,), _is_read_from),
+    Goal(
+        "promoted",
+        "the slave takes the place of its master",
+        (bk.Switch,),
+        lambda p, s: s.server == 1 and s.role == "master" and p.was_connected,
+    ),
+    Goal("goes-on", "a slave that was promoted gets a message", (bk.Send,), _goes_on),
+)
+
+
+def state_of(state: PairState, step: AnyStep) -> str:
+    """What the slave is: ``new``, ``there``, ``away`` or ``promoted``."""
+    if state.is_promoted:
+        return "promoted"
+    if not state.was_connected:
+        return "new"
+    return "there" if state.is_connected else "away"
+
+
+def tally() -> Coverage:
+    """Of programs of pairs."""
+    return Coverage(GOALS, state_of)

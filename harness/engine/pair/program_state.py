@@ -1,0 +1,74 @@
+"""What should exist on a master and on its slave while a program is being made.
+
+As in `harness.engine.broker.program_state`, which the state of each of them is.
+"""
+
+from __future__ import annotations
+
+from harness.engine.broker.program_state import ProgramState
+from harness.program.broker import steps as bk
+from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.step import Restart, Time
+from harness.program.steps import AnyStep
+
+
+class PairState(ProgramState):
+    """That of the master; that of the slave is a part of it."""
+
+    def __init__(self, profile: str) -> None:
+        super().__init__(profile)
+        self.servers = 2
+        self._symbols: set[str] = set()
+        """Of all messages that were ever sent to either."""
+        self.slave = ProgramState(profile)
+        self.slave.is_slave = True
+        self.was_connected = False
+        """Whether the slave has ever been connected."""
+        self.is_connected = False
+        self.is_half = False
+        """Whether the slave may have the beginning of a message."""
+        self.is_promoted = False
+        """Whether the slave has become a master of its own."""
+
+    def symbol(self, ahead: int = 0) -> str:
+        return f"m{len(self._symbols) + ahead}"
+
+    def apply(self, step: AnyStep) -> None:
+        server = getattr(step, "server", 0)
+        match step:
+            case Time():
+                self.slave.apply(step)
+                super().apply(step)
+                return
+            case Replicate():
+                self._replicated(step)
+                return
+            case Part():
+                self.is_connected = False
+                return
+            case Restart():
+                self.is_connected = False
+                self.is_half = self.is_half and not server
+            case bk.Send():
+                self._symbols.update(step.messages)
+            case bk.Switch() if server:
+                self.is_promoted = step.role == "master" and self.was_connected
+        if server:
+            self.slave.apply(step)
+        else:
+            super().apply(step)
+
+    def facts(self) -> object:
+        links = (self.was_connected, self.is_connected, self.is_half, self.is_promoted)
+        return super().facts(), self.slave.facts(), links
+
+    def _replicated(self, step: Replicate) -> None:
+        if self.is_promoted:
+            return
+        self.was_connected = self.is_connected = True
+        self.is_half = step.most is not None
+        if step.most is None:
+            self.slave.messages = dict(self.messages)
+            self.slave.stored = {
+                key: count for key, count in self.stored.items() if key[0] in self.slave.topics
+            }

@@ -1,0 +1,155 @@
+"""What stands between a master and its slave in a program: a slave of the one, and a master of the other.
+
+Both are servers of the target. What passes between them passes here, and only when a step says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import msgspec
+
+from harness.engine.sending import Asked
+from harness.program.broker.pair_steps import Replicate
+from harness.program.broker.steps import Send
+from harness.session import BrokerSession, Replied, Session
+from harness.session.broker.replication import BETWEEN_BROKERS, Master, Slave
+from harness.spec.broker.replication import SLAVE_TIMEOUT
+from harness.spec.observation import Copied
+from harness.wire import RequestCode
+
+_COMES_WITHIN = 40.0
+"""Protocol seconds in which a slave surely has registered, heard of its master, and connected."""
+_WITHIN = 5.0
+"""Those in which a push or a report surely comes."""
+
+
+class Replicating:
+    """Of the sessions of one run: the first is with the master, the second with its slave."""
+
+    def __init__(self, sessions: Sequence[Session]) -> None:
+        self._sessions = sessions
+        self._at_master: Slave | None = None
+        """The connection to the master."""
+        self._at_slave: Master | None = None
+        """The address where the slave connects."""
+        self._ahead = b""
+        """What the master has pushed and the slave has not been given."""
+        self._carried = 0
+        """Where that begins."""
+
+    def carry(self, step: Replicate, answered: tuple[int, ...]) -> Copied:
+        """Gives the slave what the master has pushed, and tells the master what the slave has reported."""
+        began = None
+        if not self._is_connected():
+            began = self._connect()
+            if began is None:
+                return Copied(answered=answered, began=None, is_connected=False)
+        assert self._at_master is not None
+        assert self._at_slave is not None
+        end, pushes = self._pushed(self._at_master)
+        data = self._ahead[: step.most]
+        if data:
+            self._at_slave.push(self._carried, data)
+        self._ahead, self._carried = self._ahead[len(data) :], self._carried + len(data)
+        report = self._at_slave.report(self._carried, within=_WITHIN) if data else None
+        reported = None if report is None else _reported(report.outcome())
+        if step.reports and reported is not None:
+            self._at_master.report(reported)
+        return Copied(
+            answered=answered,
+            began=began,
+            is_connected=True,
+            pushes=pushes,
+            end=end,
+            carried=self._carried,
+            reported=reported,
+            told=reported if step.reports else None,
+        )
+
+    def wait_for(self, one: Asked) -> None:
+        """Waits for the answer to a send that its slave may keep back, as long as a master waits."""
+        if not isinstance(one.step, Send) or one.step.server or not self._is_pair:
+            return
+        until = one.asked.sent_at + SLAVE_TIMEOUT + self._master.jitter + 1.0
+        while not one.is_answered and one.open.connection.is_open and self._master.now() < until:
+            self._master.pause(self._master.clock.timing.pause)
+
+    @property
+    def _is_pair(self) -> bool:
+        return len(self._sessions) > 1 and isinstance(self._sessions[0], BrokerSession)
+
+    def part(self) -> None:
+        """Ends both connections."""
+        if self._at_master is not None:
+            self._at_master.close()
+            self._at_master = None
+        if self._at_slave is not None:
+            self._at_slave.leaves()
+
+    def _is_connected(self) -> bool:
+        at_master, at_slave = self._at_master, self._at_slave
+        if at_master is None or at_slave is None:
+            return False
+        return at_master.is_connected and at_slave.is_connected
+
+    def _connect(self) -> int | None:
+        """Brings both together; where the log of the slave ends, None where the slave does not come."""
+        self.part()
+        if self._at_slave is None:
+            self._master.note(BETWEEN_BROKERS)
+            self._at_slave = self._slave.master()
+            self._slave.nameserver.answers(
+                RequestCode.REGISTER_BROKER, ext={"haServerAddr": self._at_slave.address}
+            )
+        until = self._slave.now() + _COMES_WITHIN
+        report = None
+        while report is None and self._slave.now() < until:
+            report = _reported(self._at_slave.next_report(within=until - self._slave.now()).outcome())
+            if report is None or not self._at_slave.is_connected:
+                self._at_slave.next_connection()  # that one was made before the slave was ended
+                report = None
+        if report is None:
+            return None
+        self._at_master = self._master.slave()
+        self._at_master.report(report)
+        self._ahead, self._carried = b"", report
+        return report
+
+    def _pushed(self, at_master: Slave) -> tuple[int, tuple[tuple[int, bytes], ...]]:
+        """Where the log of the master ends, and what has come of it that had not come yet."""
+        end = self._end_of_log()
+        found: list[tuple[int, bytes]] = []
+        until = self._master.now() + _WITHIN
+        while self._carried + len(self._ahead) < end and self._master.now() < until:
+            outcome = at_master.next_push(within=until - self._master.now()).outcome()
+            if not isinstance(outcome, Replied):
+                break
+            begin, data = int((outcome.command.ext or {})["offset"] or 0), outcome.command.body
+            if not data:
+                continue
+            found.append((begin, data))
+            if begin != self._carried + len(self._ahead):
+                break
+            self._ahead += data
+        return end, tuple(found)
+
+    def _end_of_log(self) -> int:
+        answer = self._master.ask_own(RequestCode.GET_BROKER_RUNTIME_INFO, {}, b"", self._master.connection)
+        if not isinstance(answer, Replied):
+            return 0
+        table = msgspec.json.decode(answer.command.body)["table"]
+        return int(table["commitLogMaxOffset"])
+
+    @property
+    def _master(self) -> BrokerSession:
+        return cast(BrokerSession, self._sessions[0])
+
+    @property
+    def _slave(self) -> BrokerSession:
+        return cast(BrokerSession, self._sessions[1])
+
+
+def _reported(outcome: object) -> int | None:
+    return int.from_bytes(outcome.command.body, signed=True) if isinstance(outcome, Replied) else None

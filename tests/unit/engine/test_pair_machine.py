@@ -1,0 +1,109 @@
+"""Programs for a master and its slave: what the reference shows, and what is noticed of a faulty one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from harness.cli import main
+from harness.engine.context import TargetContext
+from harness.engine.kind import Tried
+from harness.engine.pair.kind import PairExperiment, PairKind
+from harness.engine.pair.role import PAIR
+from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.steps import Bound, MakeTopic, Pull, Send, Switch
+from harness.program.step import Restart
+from harness.program.steps import AnyStep
+from harness.spec import Answered
+from harness.targets import parse
+
+NEW = (
+    MakeTopic(),
+    Switch(server=1),
+    MakeTopic(server=1),
+    Switch(server=1, role="slave"),
+)
+PROMOTED = (Switch(server=1), Restart(server=1), Switch(server=1))
+
+
+def context(uri: str) -> TargetContext:
+    target = parse(uri, "broker")
+    return TargetContext(target, uri.partition(":")[2].partition("?")[0], role=PAIR)
+
+
+def play(uri: str, *steps: AnyStep) -> tuple[list[str], list[int]]:
+    """The invariants that a program shows to be broken, and the codes of its answers."""
+    attempt = PairExperiment(context(uri), "test").attempt((*NEW, *steps), fresh=True)
+    answers = [one.outcome for one in attempt.observed if one.number >= len(NEW)]
+    codes = [one.command.code for one in answers if isinstance(one, Answered)]
+    return [one.invariant for one in attempt.violations], codes
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_the_reference_breaks_nothing_and_reaches_all_goals(profile: str) -> None:
+    kind = PairKind(context(f"builtin:{profile}"), "test")
+    tried: Sequence[Tried] = [kind.run(seed) for seed in range(12)]
+    assert [one.attempt.violations for one in tried] == [()] * len(tried)
+    assert [goal for goal, times in kind.reached().items() if not times] == []
+
+
+@pytest.mark.parametrize(("profile", "alone"), [("4.9", 11), ("5.3", 12)])
+def test_a_send_succeeds_when_the_slave_has_it(profile: str, alone: int) -> None:
+    one, other = Send(message="m0"), Send(message="m1", awaited=False)
+    assert play(f"builtin:{profile}", one, Replicate(), other, Replicate()) == ([], [alone, 0])
+    assert play(f"builtin:{profile}", Replicate(), other, Replicate(reports=False)) == ([], [12])
+    assert play(f"builtin:{profile}", Replicate(), other, Replicate(most=-1)) == ([], [12])
+    assert play(f"builtin:{profile}", Replicate(), Part(), one) == ([], [alone])
+
+
+def test_what_was_acknowledged_is_on_a_slave_that_takes_the_place_of_its_master() -> None:
+    send = Send(message="m0", awaited=False)
+    new = Send(server=1, message="m1")
+    steps = (Replicate(), send, Replicate(), Restart(), *PROMOTED, new, Pull(server=1), Bound(server=1))
+    assert play("builtin:5.3", *steps)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("mutant", "invariant", "steps"),
+    [
+        ("sends-do-not-wait", "send-waits-for-its-slave", (Replicate(), Send())),
+        (
+            "beginning-suffices",
+            "send-waits-for-its-slave",
+            (Replicate(), Send(awaited=False), Replicate(most=-1)),
+        ),
+        ("late-sends-succeed", "send-waits-for-its-slave", (Replicate(), Send())),
+        ("every-send-waits", "send-that-does-not-wait", (Replicate(), Send(waits=False))),
+        ("pushes-once", "stored-is-pushed", (Send(), Replicate(), Send(message="m1"), Replicate())),
+        ("slave-connects-once", "slave-comes-again", (Replicate(), Part(), Replicate())),
+    ],
+)
+def test_a_faulty_pair_is_noticed(mutant: str, invariant: str, steps: Sequence[AnyStep]) -> None:
+    assert play(f"builtin:5.3?mutant={mutant}", *steps)[0] == [invariant]
+
+
+def test_a_slave_that_keeps_half_messages_is_asked_where_its_log_ends() -> None:
+    steps = (Send(), Replicate(most=-1), Restart(server=1), Replicate(), Pull(server=1))
+    assert play("builtin:5.3", *steps)[0] == []
+
+
+def test_a_slave_is_not_promoted_without_another_start() -> None:
+    """What it is sent meanwhile is not judged."""
+    steps = (Send(), Replicate(), Part(), Switch(server=1), Send(server=1, message="m1"), Pull(server=1))
+    assert play("builtin:5.3", *steps)[0] == []
+
+
+def test_brokers_that_are_not_ours_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    command = [
+        "fuzz",
+        "tcp://127.0.0.1:9",
+        "--role",
+        "broker",
+        "--nameserver",
+        "127.0.0.1:9",
+        "--kind",
+        "pair",
+    ]
+    assert main([*command, "--max-examples", "1", "--profile", "5.3"]) == 3
+    assert "pair" in capsys.readouterr().err
