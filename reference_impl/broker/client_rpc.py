@@ -53,16 +53,16 @@ class ClientRpc(Part):
         message = self.broker.store.raw_at(offset)
         if message is None:
             raise RefusedError(f"msgId: no message begins at offset {offset} of the log")
-        return self.pass_on(command, connection, {**ext, **self.added(ext)}, message)
+        return self.pass_on(command, connection, {**ext, **self.added(ext, now)}, message)
 
-    def added(self, ext: Mapping[str, str | None]) -> dict[str, str | None]:
+    def added(self, ext: Mapping[str, str | None], now: int) -> dict[str, str | None]:
         """What the request to a client has beside the administrator's fields."""
         added: dict[str, str | None] = {"brokerName": self.config.broker_name}
         if self.profile.v5:
             topic = self.broker.topics.get(ext.get("topic") or "")
             if topic is not None:
                 added["topicSysFlag"] = str(topic.topic_sys_flag)
-            group = self.broker.groups.table.get(ext.get("consumerGroup") or "")
+            group = self.broker.groups.find(ext.get("consumerGroup") or "", now)
             if group is not None:
                 added["groupSysFlag"] = str(group.group_sys_flag or 0)
         return added

@@ -137,8 +137,7 @@ class GroupAdministration(Part):
         name = required.text(command.ext or {}, "group")
         group = self.broker.groups.find(name, now)
         if group is None:
-            remark = f"No group in this broker. group: {name}"
-            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+            return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark="No group in this broker")
         return Reply(ResponseCode.SUCCESS, body=document(group.document()))
 
     # -- who is online ---------------------------------------------------------------------------------------

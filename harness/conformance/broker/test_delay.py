@@ -222,6 +222,19 @@ def test_progress_of_levels_is_shown(bk: BrokerSession) -> None:
         before = (shown.eventually() >> Reply(SUCCESS, Between(before + 1, 2**63))).value
 
 
+@case(kills=["progress-begins-below-0"])
+def test_progress_of_levels_begins_at_0(bk: BrokerSession) -> None:
+    def least(reply: Command) -> int:
+        try:
+            return min(DelayOffsets.decode(reply.body).offset_table.values(), default=0) if reply.body else 0
+        except WireError as problem:
+            raise NotSo(str(problem)) from problem
+
+    bk.send(bk.topic(), properties={"DELAY": "18"}) >> Reply(SUCCESS)
+    shown = bk.call(RequestCode.GET_ALL_DELAY_OFFSET).seen_as(View("the least progress", least))
+    shown >> Reply(SUCCESS, Between(0, 2**63))
+
+
 @case(kills=["delayed-loses-system-flag"], clock=True)
 def test_system_flag_survives(bk: BrokerSession) -> None:
     topic, packed = bk.topic(), zlib.compress(b"hello")

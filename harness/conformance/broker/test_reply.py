@@ -191,3 +191,14 @@ def test_illegal_topic_is_refused(bk: BrokerSession) -> None:
     sent = replies(bk, topic, client)
     connection.respond(given_to(connection, bk, topic, client))
     sent >> Reply(SUCCESS, ext=place(0))
+
+
+@case(kills=["refused-replies-name-another", "replies-to-any-queue-are-pushed"])
+def test_queue_beyond_the_topic_is_refused(bk: BrokerSession) -> None:
+    topic, (client, connection), asked = bk.topic(), producer(bk), bk.connect()
+    properties = {"REPLY_TO_CLIENT": client, "CORRELATION_ID": "x"}
+    named = Matching(rf"^request queueId\[4\] is illegal, .* Producer: {asked.peer}$")
+    for code in (324, 325):
+        sent = bk.send(topic, BODY, 4, code=code, properties=properties, on=asked)
+        sent >> Reply((ERROR, ResponseCode.INVALID_PARAMETER), remark=named)
+    connection.next_request(PUSH) >> Silence()

@@ -135,15 +135,15 @@ def messages_go_along_as_new(original, self, connection, command, within_ms, don
 
 
 @mutant(ClientRpc.added, "The request to a client omits the Broker's name.")
-def broker_name_does_not_go_along(original, self, ext):
-    return {name: value for name, value in original(self, ext).items() if name not in ("brokerName",)}
+def broker_name_does_not_go_along(original, self, ext, now):
+    return {name: value for name, value in original(self, ext, now).items() if name not in ("brokerName",)}
 
 
 @mutant(ClientRpc.added, "The request to a client omits the system flags of topic and group.", V5)
-def system_flags_do_not_go_along(original, self, ext):
+def system_flags_do_not_go_along(original, self, ext, now):
     return {
         name: value
-        for name, value in original(self, ext).items()
+        for name, value in original(self, ext, now).items()
         if name not in ("topicSysFlag", "groupSysFlag")
     }
 
@@ -151,6 +151,17 @@ def system_flags_do_not_go_along(original, self, ext):
 @after(ClientRpc.added, "The system flags in the request to a client are 0.", V5)
 def system_flags_that_go_along_are_0(added):
     return {name: "0" if name.endswith("SysFlag") else value for name, value in added.items()}
+
+
+@mutant(ClientRpc.added, "What is not there has system flags, of 0.", V5)
+def system_flags_of_nothing_are_0(original, self, ext, now):
+    return {"topicSysFlag": "0", "groupSysFlag": "0", **original(self, ext, now)}
+
+
+@mutant(ClientRpc.added, "A group that was deleted does not come into being by a question to its member.", V5)
+def questions_to_members_make_no_group(original, self, ext, now):
+    known = ext.get("consumerGroup") in self.broker.groups.table
+    return original(self, ext if known else {**ext, "consumerGroup": "none*"}, now)
 
 
 @mutant(ClientRpc.consume, "The server asks a client to consume an unknown message.")

@@ -284,3 +284,9 @@ def timers_do_not_tell_how_far_they_are(original, self, now):
 @mutant(TimerMetrics.progress, "Timers are told to be a minute ahead.", V5)
 def timers_are_ahead(original, self, now):
     return original(self, now + 60_000)
+
+
+@mutant(Delays._expect, "The progress of a level begins below 0.")
+def progress_begins_below_0(original, self, level, stored):
+    self.offsets.setdefault(level, -1)
+    original(self, level, stored)

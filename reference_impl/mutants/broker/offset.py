@@ -54,6 +54,11 @@ def groups_always_start_at_zero(original, self, command, connection, now):
     return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
 
 
+@after(Offsets.starts_at_zero, "A group that never committed begins at 0 in queues without messages.", V5)
+def queues_without_messages_have_offsets(found):
+    return True
+
+
 def _unless(code, refused):
     return None if refused is not None and refused.code == code else refused
 

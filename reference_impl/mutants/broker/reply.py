@@ -84,3 +84,18 @@ def replies_to_any_topic_are_pushed(original, self, asked, connection, now):
     if isinstance(found, Reply) and "REPLY_TO_CLIENT" in asked.properties:
         return TopicConfig(topic_name=asked.topic)
     return found
+
+
+@mutant(Replies.reply, "The refusal of a reply names another producer.")
+def refused_replies_name_another(original, self, command, connection, now):
+    found = original(self, command, connection, now)
+    if found is not None and found.remark is not None:
+        found.remark = found.remark.replace(self.broker.peer(connection), "unknown")
+    return found
+
+
+@mutant(Sends.checked, "A reply may name any queue.")
+def replies_to_any_queue_are_pushed(original, self, asked, connection, now):
+    if "REPLY_TO_CLIENT" in asked.properties:
+        asked.queue_id = min(asked.queue_id, 3)
+    return original(self, asked, connection, now)

@@ -184,6 +184,21 @@ def equal_epochs_move_starts(original, self, known, given):
     return original(self, known, msgspec.structs.replace(given, start_offset=known.start_offset))
 
 
+def _without_empty_part(mapped):
+    rest = mapped.parts[1:]
+    return mapped._replace(parts=rest) if mapped.parts[0].end_offset == 0 else mapped
+
+
+@mutant(MappedOffsets.least, "An empty first part has no least offset.", V5)
+def empty_first_parts_have_no_least_offset(original, self, command, mapped):
+    return (yield from original(self, command, _without_empty_part(mapped)))
+
+
+@mutant(MappedOffsets.earliest, "An empty first part has no earliest time.", V5)
+def empty_first_parts_have_no_earliest_time(original, self, command, mapped):
+    return (yield from original(self, command, _without_empty_part(mapped)))
+
+
 @mutant(MappedOffsets.search, "A time is searched in the first part of a mapped queue alone.", V5)
 def times_are_of_the_first_part(original, self, command, mapped, timestamp, *, upper):
     first = mapped._replace(parts=mapped.parts[:1])
@@ -308,3 +323,9 @@ def held_pulls_keep_their_queue(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     self.broker.static_topics.table = known
     return reply
+
+
+@mutant(StaticTopics.update, "A static topic may have an illegal name.", V5)
+def static_topics_have_any_name(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(ResponseCode.SUCCESS) if reply.code == ResponseCode.INVALID_PARAMETER else reply

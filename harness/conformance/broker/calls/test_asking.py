@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.conformance import Closed, Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ABSENT, Closed, Containing, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.calls.members import ERROR, SUCCESS, WITHIN, Client, online
 from harness.conformance.broker.whole import PUSHED, viewed
 from harness.session import Answer, BrokerSession, Connection, Exchange
@@ -190,6 +190,34 @@ def test_system_flags_go_with_the_message(bk: BrokerSession) -> None:
         flags = Including({"topicSysFlag": said[0], "groupSysFlag": said[1], "topic": topic})
         connection.respond(connection.next_request(CONSUME) >> Request(CONSUME, ext=flags))
         asking >> Reply(SUCCESS)
+
+
+def asked_without_its_group(bk: BrokerSession, flag: object) -> str:
+    """A group that is deleted while a member is online. The member is asked about a topic that is not there,
+    with this flag of the group.
+    """
+    topic, group = bk.topic(), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    client, connection = online(bk, group)
+    message = message_id(bk, topic)
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}) >> Reply(SUCCESS)
+    asking = asks(bk, group, client, CONSUME, msgId=message, topic=bk.name("none"))
+    flags = Including({"topicSysFlag": ABSENT, "groupSysFlag": flag})
+    connection.respond(connection.next_request(CONSUME) >> Request(CONSUME, ext=flags))
+    asking >> Reply(SUCCESS)
+    return group
+
+
+@case(kills=["questions-to-members-make-no-group"])
+def test_deleted_group_comes_back_with_a_question(bk: BrokerSession) -> None:
+    group = asked_without_its_group(bk, "0")
+    table = Including({group: Including({"groupName": group})})
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": table}))
+
+
+@case(kills=["system-flags-of-nothing-are-0"], setup={"autoCreateSubscriptionGroup": "false"})
+def test_nothing_has_no_system_flags(bk: BrokerSession) -> None:
+    asked_without_its_group(bk, ABSENT)
 
 
 @case(kills=["missing-messages-are-asked-for"])

@@ -159,8 +159,14 @@ def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> Non
 
 
 def abandoned(bk: BrokerSession, topic: str, group: str) -> None:
-    """Two pops that wait on one connection, which ends."""
-    consumer = bk.connect()
+    """Two pops that wait on one connection, which ends. A pull and a pop of it have waited before."""
+    consumer, others = bk.connect(), (bk.topic("pulled"), bk.topic("popped"))
+    pull = bk.pull(others[0], suspend=60, on=consumer)
+    pop = bk.pop(others[1], group, poll=600, on=consumer)
+    bk.polling(others[1], group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    for other, waited in zip(others, (pull, pop), strict=True):
+        bk.send(other, b"first") >> Reply(SUCCESS)
+        waited.bodies >> Reply(SUCCESS, [b"first"])
     pops = [bk.pop(topic, group, poll=600, on=consumer) for _ in range(2)]
     bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "2"})
     consumer.close()
@@ -168,7 +174,14 @@ def abandoned(bk: BrokerSession, topic: str, group: str) -> None:
         pop.outcome()
 
 
-@case(kills=["lost-pops-get-messages", "lost-pops-get-messages-but-one"])
+@case(
+    kills=[
+        "lost-pops-get-messages",
+        "lost-pops-get-messages-but-one",
+        "pops-of-who-has-pulled-are-not-lost",
+        "pops-of-who-has-popped-are-not-lost",
+    ]
+)
 def test_connection_that_has_ended_gets_nothing(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     abandoned(bk, topic, group)

@@ -15,9 +15,11 @@ HASHED_BELOW_ZERO = "orange"
 """A tag whose hash is a negative number in Java."""
 
 
-@case(kills=["bars-are-a-subscription"])
+@case(kills=["bars-are-a-subscription", "refusals-have-no-remark"])
 def test_subscription_of_bars_is_refused(bk: BrokerSession) -> None:
-    bk.pull(filled(bk, "a"), subscription="||") >> Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED)
+    remark = "parse the consumer's subscription failed"
+    refused = Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark=remark)
+    bk.pull(filled(bk, "a"), subscription="||") >> refused
 
 
 @case(kills=["pulls-need-no-heartbeat"])
@@ -35,14 +37,15 @@ def test_topic_without_a_subscription(bk: BrokerSession) -> None:
     bk.pull(topic, group=group, sys_flag=0) >> Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark=remark)
 
 
-@case(kills=["old-subscriptions-will-do"])
+@case(kills=["old-subscriptions-will-do", "refusals-have-no-remark"])
 def test_newer_than_the_heartbeat(bk: BrokerSession) -> None:
     topic, group = filled(bk, "a"), bk.group()
     wants = consuming(group, [topic], version=5)
     bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
     bk.pull(topic, group=group, sys_flag=0, sub_version=5).bodies >> Reply(SUCCESS, [b"a"])
     pull = bk.pull(topic, group=group, sys_flag=0, sub_version=6)
-    pull >> Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST)
+    refused = Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark="the consumer's subscription not latest")
+    pull >> refused
 
 
 @case(kills=["tags-of-heartbeats-do-not-count"])

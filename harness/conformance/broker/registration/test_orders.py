@@ -1,7 +1,13 @@
-"""Chapter registration: the order of topics in the answers to registrations that follow a change."""
+"""Chapter registration: orders of topics in answers: after a change of a topic, and said once more."""
 
 from harness.conformance import Including, Reply, Request, case
-from harness.conformance.broker.registrations import REGISTER, all_topics, announcement_of, next_of_time
+from harness.conformance.broker.registrations import (
+    EVERY_SECOND,
+    REGISTER,
+    all_topics,
+    announcement_of,
+    next_of_time,
+)
 from harness.session import BrokerSession
 from harness.wire import ResponseCode
 
@@ -37,3 +43,16 @@ def test_new_topic_takes_the_order(bk: BrokerSession) -> None:
     topic = listed_topic(bk)
     bk.send(topic) >> Reply(SUCCESS)
     ordered_by_announcement(bk, topic)
+
+
+@case(kills=["known-orders-raise-the-data-version"], clock=True, own_server=True, setup=EVERY_SECOND)
+def test_known_order_keeps_the_data_version(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    bk.nameserver.answers(REGISTER, body=b'{"table":{"%s":"probed:4"}}' % topic.encode())
+    told = next_of_time(bk, period=40)
+    heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
+    heard.ordered(topic) >> Request(REGISTER, True)
+    ordered = heard.counter >> Request(REGISTER)
+    told = next_of_time(bk, ordered, 10)
+    heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
+    heard.counter >> Request(REGISTER, ordered.value)

@@ -82,14 +82,20 @@ def forwarded(one: Moved, queue: int, **more: str) -> object:
 
 
 @case(
-    kills=["other-brokers-are-not-pulled-from", "other-brokers-hear-mapped-offsets"], clock=True, setup=OTHER
+    kills=[
+        "other-brokers-are-not-pulled-from",
+        "other-brokers-hear-mapped-offsets",
+        "empty-remarks-are-left-out",
+    ],
+    clock=True,
+    setup=OTHER,
 )
 def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
     one = moved(bk)
     one.other.answers(PULL, ext=bounds(4, 1, 5), body=BODY)
     told = {"nextBeginOffset": "54", "minOffset": "51", "maxOffset": "100", "offsetDelta": "50"}
     bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51) >> Reply(
-        SUCCESS, ext=Including(told), body=BODY
+        SUCCESS, ext=Including(told), body=BODY, remark=""
     )
     sent = forwarded(one, 1, queueOffset="2", maxMsgNums="32", sysFlag="4")
     heard(one, PULL) >> Request(PULL, ext=sent)
@@ -153,7 +159,11 @@ def test_commits_go_to_the_broker_of_their_part(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["other-brokers-know-no-commits", "commits-on-other-brokers-are-as-they-are"],
+    kills=[
+        "other-brokers-know-no-commits",
+        "commits-on-other-brokers-are-as-they-are",
+        "refusals-have-no-remark",
+    ],
     clock=True,
     setup=OTHER,
 )
@@ -165,7 +175,8 @@ def test_committed_offsets_are_asked_of_other_brokers(bk: BrokerSession) -> None
     sent = forwarded(one, 1, consumerGroup=group, setZeroIfNotFound="false")
     heard(one, COMMITTED) >> Request(COMMITTED, ext=sent)
     one.other.answers(COMMITTED, ResponseCode.QUERY_NOT_FOUND)
-    bk.committed(group, one.topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
+    remark = "Not found, maybe this group consumer boot first"
+    bk.committed(group, one.topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND, remark=remark)
     for queue in (1, 3):
         heard(one, COMMITTED) >> Request(COMMITTED, ext=forwarded(one, queue))
     bk.commit_offset(group, one.topic, 2, 101) >> Reply(SUCCESS)
@@ -173,20 +184,38 @@ def test_committed_offsets_are_asked_of_other_brokers(bk: BrokerSession) -> None
     heard(one, COMMITTED, 1) >> Silence()
 
 
-@case(kills=["least-offsets-are-of-the-last-part"], clock=True, setup=OTHER)
+def begun_here(bk: BrokerSession, one: Moved) -> Moved:
+    """A topic whose queue 2 had no message in queue 3 of the other Broker, and is here from offset 1 on."""
+    topic = bk.name("begun")
+    items = [item(bk, 3, broker=one.to, end=0), item(bk, 0, 1, gen=1)]
+    put(bk, mapping(bk, topic, {2: items})) >> Reply(SUCCESS)
+    return one._replace(topic=topic)
+
+
+@case(
+    kills=["least-offsets-are-of-the-last-part", "empty-first-parts-have-no-least-offset"],
+    clock=True,
+    setup=OTHER,
+)
 def test_least_offset_is_that_of_the_first_part(bk: BrokerSession) -> None:
     one = moved(bk)
     one.other.answers(LEAST, ext={"offset": "2"})
-    bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, 2)
-    heard(one, LEAST) >> Request(LEAST, ext=forwarded(one, 3))
+    for topic, least in ((one, 2), (begun_here(bk, one), 0)):
+        bk.min_offset(topic.topic, 2).offset >> Reply(SUCCESS, least)
+        heard(topic, LEAST) >> Request(LEAST, ext=forwarded(topic, 3))
 
 
-@case(kills=["earliest-times-are-of-the-mapped-number"], clock=True, setup=OTHER)
+@case(
+    kills=["earliest-times-are-of-the-mapped-number", "empty-first-parts-have-no-earliest-time"],
+    clock=True,
+    setup=OTHER,
+)
 def test_earliest_time_is_that_of_the_first_part(bk: BrokerSession) -> None:
     one = moved(bk)
     one.other.answers(EARLIEST, ext={"timestamp": "1700000000123"})
-    bk.earliest_time(one.topic, 2) >> Reply(SUCCESS, ext={"timestamp": "1700000000123"})
-    heard(one, EARLIEST) >> Request(EARLIEST, ext=forwarded(one, 3))
+    for topic in (one, begun_here(bk, one)):
+        bk.earliest_time(topic.topic, 2) >> Reply(SUCCESS, ext={"timestamp": "1700000000123"})
+        heard(topic, EARLIEST) >> Request(EARLIEST, ext=forwarded(topic, 3))
 
 
 @case(kills=["other-brokers-are-not-searched"], clock=True, setup=OTHER)

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from harness.wire import ResponseCode
+from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
@@ -121,6 +122,32 @@ def lost_pops_get_messages(original, self, connection, now):
 def lost_pops_get_messages_but_one(original, self, connection, now):
     for number, place in list(self._of.get(connection, {}).items())[:1]:
         self._take(place, number)
+
+
+@mutant(LongPolling._release, "A pop waits on when its connection ends, if a pull has waited on it.", V5)
+def pops_of_who_has_pulled_are_not_lost(original, self, queue, is_released, now):
+    pops = self.broker.pop_waiting
+    pulled = {pull.connection for pull in self._held[queue] if is_released(pull)}
+    pops.have_waited = getattr(pops, "have_waited", set()) | pulled
+    original(self, queue, is_released, now)
+
+
+@pops_of_who_has_pulled_are_not_lost.also(PopWaiting.lost)
+def _unless_they_have_pulled(original, self, connection, now):
+    if connection not in getattr(self, "have_waited", ()):
+        original(self, connection, now)
+
+
+@mutant(PopWaiting._release, "A pop waits on when its connection ends, if a pop has waited on it.", V5)
+def pops_of_who_has_popped_are_not_lost(original, self, place, number, now):
+    self.have_waited = getattr(self, "have_waited", set()) | {self._waiting[place][number].connection}
+    original(self, place, number, now)
+
+
+@pops_of_who_has_popped_are_not_lost.also(PopWaiting.lost)
+def _unless_they_have_popped(original, self, connection, now):
+    if connection not in getattr(self, "have_waited", ()):
+        original(self, connection, now)
 
 
 @mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)

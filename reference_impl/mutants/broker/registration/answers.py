@@ -107,6 +107,14 @@ def order_keeps_the_data_version(original, self, ordered, now):
     self.version = before
 
 
+@mutant(Topics.set_order, "An order that is told once more increases the data version.")
+def known_orders_raise_the_data_version(original, self, ordered, now):
+    before = self.version.counter
+    original(self, ordered, now)
+    if self.version.counter == before and any(name in ordered for name in self.table):
+        self.changed(now)
+
+
 @mutant(Registrar._registered, "The answer of every NameServer is applied, one after the other.", V5)
 def every_answer_is_applied(original, self, round_, reply, now):
     round_.is_applied = False
