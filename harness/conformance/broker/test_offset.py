@@ -69,21 +69,19 @@ def test_never_committed_starts_at_zero(bk: BrokerSession) -> None:
     bk.committed(group, topic).offset.eventually() >> Reply(SUCCESS, 0)
 
 
-@case(kills=["groups-always-start-at-zero", "refusals-have-no-remark"])
+@case(kills=["groups-always-start-at-zero"])
 def test_never_committed_is_not_found_on_request(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
     bk.send(topic) >> Reply(SUCCESS)
-    none = Reply(NOT_FOUND, remark="Not found, do not set to zero, maybe this group boot first")
-    bk.committed(group, topic, ext={"setZeroIfNotFound": "false"}).offset >> none
+    bk.committed(group, topic, ext={"setZeroIfNotFound": "false"}).offset >> Reply(NOT_FOUND)
 
 
-@case(kills=["queues-without-messages-have-offsets", "refusals-have-no-remark"])
+@case(kills=["queues-without-messages-have-offsets"])
 def test_never_committed_of_an_empty_queue_is_not_found(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
-    remark = "Not found, V3_0_6_SNAPSHOT maybe this group consumer boot first"
-    bk.committed(group, topic, 2) >> Reply(NOT_FOUND, remark=remark)
+    bk.committed(group, topic, 2) >> Reply(NOT_FOUND)
 
 
 @case(kills=["unknown-groups-may-commit"])

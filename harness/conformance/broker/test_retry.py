@@ -2,7 +2,7 @@
 
 import struct
 
-from harness.conformance import ABSENT, ANYTHING, Between, Containing, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, case
 from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
@@ -142,13 +142,12 @@ def test_unknown_message_is_an_error(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["unknown-group-comes-back", "refusals-have-no-remark"],
+    kills=["unknown-group-comes-back"],
     setup={"autoCreateSubscriptionGroup": "false"},
 )
 def test_unknown_group_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    remark = Containing(f"subscription group not exist, {group}")
-    refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark=remark)
+    refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     bk.send_back(group, stored(bk, topic), 1, topic=topic) >> refused
 
 

@@ -161,13 +161,9 @@ def test_group_that_is_asked_for_is_created(bk: BrokerSession) -> None:
     groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ANYTHING})}))
 
 
-@case(
-    kills=["unknown-group-is-shown", "refusals-have-no-remark"],
-    setup={"autoCreateSubscriptionGroup": "false"},
-)
+@case(kills=["unknown-group-is-shown"], setup={"autoCreateSubscriptionGroup": "false"})
 def test_unknown_group_is_not_shown(bk: BrokerSession) -> None:
-    refused = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark="No group in this broker")
-    shown_group(bk, bk.group()) >> refused
+    shown_group(bk, bk.group()) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
 @case(kills=["topics-of-all-groups-are-shown", "topics-of-groups-are-nowhere"])
@@ -486,11 +482,11 @@ def test_what_is_forbidden_is_kept(bk: BrokerSession) -> None:
     forbidden(bk, group, topics[0], readable="true") >> Reply(SUCCESS, {**noted, "readable": True})
 
 
-@case(kills=["one-topic-is-all-topics", "empty-remarks-are-left-out"])
+@case(kills=["one-topic-is-all-topics"])
 def test_what_is_allowed_is_one_topic(bk: BrokerSession) -> None:
     group, one, two = bk.group(), bk.topic("one"), bk.topic("two")
     for topic in (one, two):
         forbidden(bk, group, topic, readable="false") >> Reply(SUCCESS)
-    forbidden(bk, group, one, readable="true") >> Reply(SUCCESS, remark="")
+    forbidden(bk, group, one, readable="true") >> Reply(SUCCESS)
     noted = Including({group: {two: 4}})
     groups(bk) >> Reply(SUCCESS, Including({"forbiddenTable": noted}))

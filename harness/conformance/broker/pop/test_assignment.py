@@ -24,19 +24,12 @@ def test_mode_needs_a_topic(bk: BrokerSession) -> None:
     bk.request_mode(bk.topic(), group, "POP") >> Reply(SUCCESS)
 
 
-@case(
-    kills=[
-        "modes-need-no-group",
-        "modes-of-unknown-groups-are-set",
-        "refusals-have-no-remark",
-    ]
-)
+@case(kills=["modes-need-no-group", "modes-of-unknown-groups-are-set"])
 def test_mode_without_topic_or_group_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     bk.request_mode(None, group, "POP") >> Reply(ERROR)
     bk.request_mode(topic, None, "POP") >> Reply(ERROR)
-    unknown = Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, remark="subscription group does not exist")
-    bk.request_mode(topic, "no group*", "POP") >> unknown
+    bk.request_mode(topic, "no group*", "POP") >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
     bk.request_mode(topic, group, "POP") >> Reply(SUCCESS)
 
 

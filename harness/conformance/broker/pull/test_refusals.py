@@ -15,11 +15,9 @@ HASHED_BELOW_ZERO = "orange"
 """A tag whose hash is a negative number in Java."""
 
 
-@case(kills=["bars-are-a-subscription", "refusals-have-no-remark"])
+@case(kills=["bars-are-a-subscription"])
 def test_subscription_of_bars_is_refused(bk: BrokerSession) -> None:
-    remark = "parse the consumer's subscription failed"
-    refused = Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED, remark=remark)
-    bk.pull(filled(bk, "a"), subscription="||") >> refused
+    bk.pull(filled(bk, "a"), subscription="||") >> Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED)
 
 
 @case(kills=["pulls-need-no-heartbeat"])
@@ -37,15 +35,14 @@ def test_topic_without_a_subscription(bk: BrokerSession) -> None:
     bk.pull(topic, group=group, sys_flag=0) >> Reply(ResponseCode.SUBSCRIPTION_NOT_EXIST, remark=remark)
 
 
-@case(kills=["old-subscriptions-will-do", "refusals-have-no-remark"])
+@case(kills=["old-subscriptions-will-do"])
 def test_newer_than_the_heartbeat(bk: BrokerSession) -> None:
     topic, group = filled(bk, "a"), bk.group()
     wants = consuming(group, [topic], version=5)
     bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
     bk.pull(topic, group=group, sys_flag=0, sub_version=5).bodies >> Reply(SUCCESS, [b"a"])
     pull = bk.pull(topic, group=group, sys_flag=0, sub_version=6)
-    refused = Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST, remark="the consumer's subscription not latest")
-    pull >> refused
+    pull >> Reply(ResponseCode.SUBSCRIPTION_NOT_LATEST)
 
 
 @case(kills=["tags-of-heartbeats-do-not-count"])

@@ -85,7 +85,6 @@ def forwarded(one: Moved, queue: int, **more: str) -> object:
     kills=[
         "other-brokers-are-not-pulled-from",
         "other-brokers-hear-mapped-offsets",
-        "empty-remarks-are-left-out",
     ],
     clock=True,
     setup=OTHER,
@@ -94,9 +93,8 @@ def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
     one = moved(bk)
     one.other.answers(PULL, ext=bounds(4, 1, 5), body=BODY)
     told = {"nextBeginOffset": "54", "minOffset": "51", "maxOffset": "100", "offsetDelta": "50"}
-    bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51) >> Reply(
-        SUCCESS, ext=Including(told), body=BODY, remark=""
-    )
+    pulled = bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51)
+    pulled >> Reply(SUCCESS, ext=Including(told), body=BODY)
     sent = forwarded(one, 1, queueOffset="2", maxMsgNums="32", sysFlag="4")
     heard(one, PULL) >> Request(PULL, ext=sent)
     told = {"nextBeginOffset": "4", "minOffset": "1", "maxOffset": "100", "offsetDelta": "0"}
@@ -162,7 +160,6 @@ def test_commits_go_to_the_broker_of_their_part(bk: BrokerSession) -> None:
     kills=[
         "other-brokers-know-no-commits",
         "commits-on-other-brokers-are-as-they-are",
-        "refusals-have-no-remark",
     ],
     clock=True,
     setup=OTHER,
@@ -175,8 +172,7 @@ def test_committed_offsets_are_asked_of_other_brokers(bk: BrokerSession) -> None
     sent = forwarded(one, 1, consumerGroup=group, setZeroIfNotFound="false")
     heard(one, COMMITTED) >> Request(COMMITTED, ext=sent)
     one.other.answers(COMMITTED, ResponseCode.QUERY_NOT_FOUND)
-    remark = "Not found, maybe this group consumer boot first"
-    bk.committed(group, one.topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND, remark=remark)
+    bk.committed(group, one.topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
     for queue in (1, 3):
         heard(one, COMMITTED) >> Request(COMMITTED, ext=forwarded(one, queue))
     bk.commit_offset(group, one.topic, 2, 101) >> Reply(SUCCESS)
