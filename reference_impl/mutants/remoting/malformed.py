@@ -99,6 +99,13 @@ def text_for_a_number_is_zero(members):
             members[name] = 0
 
 
+@rewriting("A number in quotes may have blanks before it.")
+def blanks_before_numbers_are_skipped(members):
+    for name in NUMBERS:
+        if isinstance(members.get(name), str) and re.fullmatch(r" +\d+", members[name]):
+            members[name] = int(members[name])
+
+
 @rewriting_text("An unquoted number as a name in a JSON header counts as text.")
 def number_names_are_quoted(header):
     return re.sub(rb"([{,]) ?(\d+):", rb'\1"\2":', header)
