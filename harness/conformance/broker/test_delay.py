@@ -226,7 +226,7 @@ def test_progress_of_levels_is_shown(bk: BrokerSession) -> None:
 def test_progress_of_levels_begins_at_0(bk: BrokerSession) -> None:
     def least(reply: Command) -> int:
         try:
-            return min(DelayOffsets.decode(reply.body).offset_table.values(), default=0) if reply.body else 0
+            return min(DelayOffsets.decode(reply.body).offset_table.values(), default=0)
         except WireError as problem:
             raise NotSo(str(problem)) from problem
 
