@@ -6,6 +6,7 @@ from harness.wire import ResponseCode
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
+from reference_impl.broker.pulls import Pulls
 from reference_impl.mutants.registry import V5, mutant
 
 
@@ -137,3 +138,27 @@ def refused_notifications_name_another(original, self, asked, connection, now):
 def first_of_several_queues_releases_pops(original, self, arrivals):
     whole = list(arrivals)
     original(self, [one for one in whole if one[:2] == whole[0][:2]])
+
+
+@mutant(PopWaiting.lost, "A connection that was answered a pull is not seen to end.", V5)
+def answered_connections_wait_on(original, self, connection, now):
+    if connection not in vars(self).get("answered", ()):
+        original(self, connection, now)
+
+
+@answered_connections_wait_on.also(Pulls.pull_again)
+def _(original, self, command, connection, now):
+    vars(self.broker.pop_waiting).setdefault("answered", set()).add(connection)
+    return original(self, command, connection, now)
+
+
+@mutant(PopWaiting.lost, "A connection that was answered a pop is not seen to end.", V5)
+def answered_pops_wait_on(original, self, connection, now):
+    if connection not in vars(self).get("answered", ()):
+        original(self, connection, now)
+
+
+@answered_pops_wait_on.also(PopWaiting._release)
+def _(original, self, place, number, now):
+    vars(self).setdefault("answered", set()).add(self._waiting[place][number].connection)
+    original(self, place, number, now)
