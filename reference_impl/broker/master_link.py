@@ -104,7 +104,7 @@ class MasterLink(Part):
             self._leave(NEVER)
         while self._connection is not None and len(self._arrived) >= _HEADER.size:
             offset, size = _HEADER.unpack_from(self._arrived)
-            if not (self.fits(offset) and 0 <= size <= _LONGEST - _HEADER.size):
+            if not (self.fits(offset) and self.has_room_for(size)):
                 self._leave(now + _AGAIN)
                 return
             end = _HEADER.size + size
@@ -122,6 +122,10 @@ class MasterLink(Part):
     def fits(self, offset: int) -> bool:
         """Whether a push that begins there can be taken."""
         return self._end() in (0, offset)
+
+    def has_room_for(self, size: int) -> bool:
+        """Whether a push of so many bytes can be taken."""
+        return 0 <= size <= _LONGEST - _HEADER.size
 
     def has_grown(self) -> bool:
         """Whether there is more of the log than was reported."""

@@ -237,9 +237,13 @@ class Pops(Part):
             self.take_all(found, topic, number, now)
         else:
             self.take(found, asked.topic, asked.queue_id, now)
-        if again is not None and not again_first:
+        if again is not None and not again_first and not self.has_enough(found):
             self.take_all(found, again, number, now)
         return found
+
+    def has_enough(self, found: Found) -> bool:
+        """Whether so much is found that what comes again is not looked at any more, and does not count."""
+        return found.room <= 0
 
     def retry_topic(self, asked: Pop, number: int) -> str:
         """Where to look for messages that come again: with two such topics, in either half of the time."""

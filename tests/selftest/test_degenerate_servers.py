@@ -23,6 +23,7 @@ OWN_REQUESTS = {
     "broker-replication.slave-comes-again",
     "broker-replication.slave-leaves-a-silent-master",
     "broker-replication.slave-reports-where-its-log-ends",
+    "broker-replication.slave-takes-pushes-of-four-megabytes",
     "broker-role.master-is-asked-when-another-has-left",
     "broker-role.new-master-in-a-group",
     "broker-role.new-master-in-a-route",

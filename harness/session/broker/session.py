@@ -151,15 +151,26 @@ class BrokerSession(PopRequests):
         return Slave(self, self.adopt_raw(self._broker.open_at(address)))
 
     def logged(
-        self, topic: str, body: bytes, *, at: int, number: int, queue: int = 0, keys: str = "", tags: str = ""
+        self,
+        topic: str,
+        body: bytes,
+        *,
+        at: int,
+        number: int,
+        queue: int = 0,
+        keys: str = "",
+        tags: str = "",
+        born_host: str = "10.9.8.7:654",
+        store_host: str = "127.0.0.1:321",
+        store_timestamp: int = 1_700_000_000_000,
     ) -> bytes:
         """The bytes of a message in the log of another Broker of this line, at an offset of that log, with a
         number in its queue.
         """
         message = Message(topic=topic, body=body, properties={"KEYS": keys, "TAGS": tags}, queue_id=queue)
         message.physical_offset, message.queue_offset = at, number
-        message.born_timestamp = message.store_timestamp = 1_700_000_000_000
-        message.born_host, message.store_host = "10.9.8.7:654", "127.0.0.1:321"
+        message.born_timestamp, message.store_timestamp = 1_700_000_000_000, store_timestamp
+        message.born_host, message.store_host = born_host, store_host
         return encode_message(message, self._line)
 
     def master(self) -> Master:

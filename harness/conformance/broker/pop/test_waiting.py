@@ -9,7 +9,7 @@ from harness.conformance.broker.pop.popping import (
     SUCCESS,
     filled,
 )
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Connection
 from harness.wire import ResponseCode
 
 FULL = ResponseCode.POLLING_FULL
@@ -158,34 +158,35 @@ def test_questions_about_what_is_not_there_are_refused(bk: BrokerSession) -> Non
         ask(unread, group) >> Reply(NO_PERMISSION, remark=remark)
 
 
-def abandoned(bk: BrokerSession, topic: str, group: str) -> None:
-    """Two pops that wait on one connection, which ends. A pull and a pop of it have waited before."""
-    consumer, others = bk.connect(), (bk.topic("pulled"), bk.topic("popped"))
-    pull = bk.pull(others[0], suspend=60, on=consumer)
-    pop = bk.pop(others[1], group, poll=600, on=consumer)
-    bk.polling(others[1], group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
-    for other, waited in zip(others, (pull, pop), strict=True):
-        bk.send(other, b"first") >> Reply(SUCCESS)
-        waited.bodies >> Reply(SUCCESS, [b"first"])
+def abandoned(bk: BrokerSession, topic: str, group: str, consumer: Connection) -> None:
+    """Two pops that wait on one connection, which ends and is seen to have ended."""
     pops = [bk.pop(topic, group, poll=600, on=consumer) for _ in range(2)]
     bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "2"})
     consumer.close()
     for pop in pops:
         pop.outcome()
+    bk.pause(0.5)  # until the Broker has seen the end of the connection
 
 
-@case(
-    kills=[
-        "lost-pops-get-messages",
-        "lost-pops-get-messages-but-one",
-        "pops-of-who-has-pulled-are-not-lost",
-        "pops-of-who-has-popped-are-not-lost",
-    ]
-)
+@case(kills=["lost-pops-get-messages", "lost-pops-get-messages-but-one"])
 def test_connection_that_has_ended_gets_nothing(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    abandoned(bk, topic, group)
-    bk.pause(0.5)  # until the Broker has seen the end of the connection
+    abandoned(bk, topic, group, bk.connect())
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["answered-connections-wait-on", "answered-pops-wait-on"])
+def test_connection_that_was_answered_gets_nothing(bk: BrokerSession) -> None:
+    topic, group, pulled, consumer = bk.topic(), bk.group(), bk.topic(), bk.connect()
+    pull = bk.pull(pulled, suspend=600, on=consumer)
+    pop = bk.pop(topic, group, poll=600, on=consumer)
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    for name, waiting in ((pulled, pull), (topic, pop)):
+        bk.send(name, b"first") >> Reply(SUCCESS)
+        waiting.bodies >> Reply(SUCCESS, [b"first"])
+    abandoned(bk, topic, group, consumer)
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"at last"])

@@ -3,10 +3,10 @@
 from msgspec.structs import replace
 
 from harness.wire import ResponseCode
-from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.part import NEVER
 from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
+from reference_impl.broker.pulls import Pulls
 from reference_impl.mutants.registry import V5, mutant
 
 
@@ -124,32 +124,6 @@ def lost_pops_get_messages_but_one(original, self, connection, now):
         self._take(place, number)
 
 
-@mutant(LongPolling._release, "A pop waits on when its connection ends, if a pull has waited on it.", V5)
-def pops_of_who_has_pulled_are_not_lost(original, self, queue, is_released, now):
-    pops = self.broker.pop_waiting
-    pulled = {pull.connection for pull in self._held[queue] if is_released(pull)}
-    pops.have_waited = getattr(pops, "have_waited", set()) | pulled
-    original(self, queue, is_released, now)
-
-
-@pops_of_who_has_pulled_are_not_lost.also(PopWaiting.lost)
-def _unless_they_have_pulled(original, self, connection, now):
-    if connection not in getattr(self, "have_waited", ()):
-        original(self, connection, now)
-
-
-@mutant(PopWaiting._release, "A pop waits on when its connection ends, if a pop has waited on it.", V5)
-def pops_of_who_has_popped_are_not_lost(original, self, place, number, now):
-    self.have_waited = getattr(self, "have_waited", set()) | {self._waiting[place][number].connection}
-    original(self, place, number, now)
-
-
-@pops_of_who_has_popped_are_not_lost.also(PopWaiting.lost)
-def _unless_they_have_popped(original, self, connection, now):
-    if connection not in getattr(self, "have_waited", ()):
-        original(self, connection, now)
-
-
 @mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
 def notifications_know_no_order(original, self, asked, topic, queue_id, now):
     return original(self, replace(asked, order=False), topic, queue_id, now)
@@ -164,3 +138,27 @@ def refused_notifications_name_another(original, self, asked, connection, now):
 def first_of_several_queues_releases_pops(original, self, arrivals):
     whole = list(arrivals)
     original(self, [one for one in whole if one[:2] == whole[0][:2]])
+
+
+@mutant(PopWaiting.lost, "A connection that was answered a pull is not seen to end.", V5)
+def answered_connections_wait_on(original, self, connection, now):
+    if connection not in vars(self).get("answered", ()):
+        original(self, connection, now)
+
+
+@answered_connections_wait_on.also(Pulls.pull_again)
+def _(original, self, command, connection, now):
+    vars(self.broker.pop_waiting).setdefault("answered", set()).add(connection)
+    return original(self, command, connection, now)
+
+
+@mutant(PopWaiting.lost, "A connection that was answered a pop is not seen to end.", V5)
+def answered_pops_wait_on(original, self, connection, now):
+    if connection not in vars(self).get("answered", ()):
+        original(self, connection, now)
+
+
+@answered_pops_wait_on.also(PopWaiting._release)
+def _(original, self, place, number, now):
+    vars(self).setdefault("answered", set()).add(self._waiting[place][number].connection)
+    original(self, place, number, now)

@@ -2,7 +2,8 @@
 
 import msgspec
 
-from harness.wire.bodies import TopicRoute
+from harness.wire import WireError
+from harness.wire.bodies import KvTable, NullBodyError, TopicRoute
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
 from reference_impl.mutants.registry import V4, V5, after, family, mutant
@@ -131,3 +132,13 @@ def table_without_new_topics(original, self):
 def last_chunk_comes_twice(original, self, now, *, check_order, oneway):
     original(self, now, check_order=check_order, oneway=oneway)
     self._register([], check_order=check_order, oneway=oneway)
+
+
+@mutant(Registrar.take_order, "What follows an answer that cannot be read waits for the next round.", V5)
+def bad_tables_hold_the_next_part_up(original, self, body, now):
+    try:
+        KvTable.decode(body)
+    except (WireError, NullBodyError):
+        for nameserver in self._nameservers.values():
+            nameserver.clear()
+    original(self, body, now)
