@@ -6,8 +6,8 @@
 - What a slave has reported is on it, in its queues, also when its master is gone and it becomes the master
   itself: such messages are put into the ledger of the slave, which judges what it shows.
 - Of a message that has come half the slave has nothing. Apache's (5.3.3) that is killed takes one for whole
-  whose properties lack their end (of 213 bytes, 1 or 60); then nothing more is judged of the slave and of what
-  waits for it.
+  whose properties lack their end (of 213 bytes, 1 or 60); then nothing more is judged of the slave and of
+  what waits for it.
 - A slave becomes the master by a change of its role and another start. Until then Apache's (5.3.3) numbers
   the messages of a queue from 0 on, as if those of its master were not there: what it is sent then is not
   judged, nor anything behind that.
