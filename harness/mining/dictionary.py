@@ -22,7 +22,7 @@ MEANINGS: Final[dict[str, str]] = {
     "mutant": "name of the mutant; null if the target is none",
     "generator": "kind and revision of what made the programs",
     "source": "command that made the runs: campaign, check, fuzz or diff",
-    "kind": "stateful, frames, history or controller; case for check; diff for diff",
+    "kind": "stateful, frames, history, controller or pair; case for check; diff for diff",
     "undistinguished.kind": "statement or case",
     "divergences.kind": "what differs first: operation, answer, response code or outcome",
     "clock": "virtual, warped or real",

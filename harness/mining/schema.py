@@ -71,7 +71,7 @@ COLUMNS: Final[tuple[Column, ...]] = (
     Column("campaign", _TEXT, "name of the campaign, or of the recorded run that was read", in_path=True),
     Column("target", _TEXT, "URI of the target", in_path=True),
     Column("source", _TEXT, "campaign, check, fuzz or diff: which command made it"),
-    Column("kind", _TEXT, "stateful, frames, history or controller; case for check; diff for diff"),
+    Column("kind", _TEXT, "stateful, frames, history, controller or pair; case for check; diff for diff"),
     Column("version", _TEXT, "what the target is: 5.3.3, builtin 5.3, or its description"),
     Column("mutant", _TEXT, "name of the mutant, where the target is one", null=True),
     Column("profile", _TEXT, "profile that it was judged by"),

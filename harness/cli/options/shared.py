@@ -14,7 +14,7 @@ TARGETS = (
     "docker:IMAGE[?warp=60]"
 )
 
-PROGRAM_KINDS = "stateful, frames, history, controller"
+PROGRAM_KINDS = "stateful, frames, history, controller, pair"
 """In words; `harness.engine.kinds` has them by role."""
 SCHEMES = ("builtin", "tcp", "exec", "apache", "docker")
 DEFAULT_TARGET = "builtin:"

@@ -5,7 +5,9 @@
   The message is stored in any case: to the ledger of the master each of these answers is a success.
 - What a slave has reported is on it, in its queues, also when its master is gone and it becomes the master
   itself: such messages are put into the ledger of the slave, which judges what it shows.
-- Of a message that has come half the slave has nothing.
+- Of a message that has come half the slave has nothing. Apache's (5.3.3) that is killed takes one for whole
+  whose properties lack their end (of 213 bytes, 1 or 60); then nothing more is judged of the slave and of
+  what waits for it.
 - A slave becomes the master by a change of its role and another start. Until then Apache's (5.3.3) numbers
   the messages of a queue from 0 on, as if those of its master were not there: what it is sent then is not
   judged, nor anything behind that.
@@ -114,6 +116,8 @@ class Replication:
                 one, "send-that-does-not-wait", code == 0, "code 0: it waits for nobody", f"code {code}"
             )
             return
+        if not self._follows:
+            return
         was_connected = 0 <= self._connected < one.number
         if code == ResponseCode.SLAVE_NOT_AVAILABLE:
             is_right = self._has_codes and not was_connected
@@ -152,6 +156,8 @@ class Replication:
         self._holds(one, name, copied.is_connected, "a slave that connects and reports", "none")
         if copied.began is not None:
             self._connects(one, copied.began)
+        if not self._follows:
+            return
         self._pushed(one, copied)
         if copied.reported is not None:
             is_whole = copied.reported == copied.carried
@@ -165,6 +171,9 @@ class Replication:
 
     def _connects(self, one: Observation, began: int) -> None:
         whole = max((end for end in self._ends.values() if end <= self._slave_end), default=0)
+        if self._has_ended and any(a < self._slave_end < b == began for a, b in self._ends.items()):
+            self._follows = self.is_slave_known = False
+            return
         if self._has_ended:
             is_right = began in (whole, self._slave_end)
             self._holds(one, "slave-keeps-whole-messages", is_right, f"a report of {whole}", str(began))
