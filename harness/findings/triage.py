@@ -131,6 +131,10 @@ class _Triage:
         self._store.keep("unconfirmed", seen, self._experiment, (self._first,))
         begun = self._original[: self._violation.number + 1] or self._original
         rate, shows = self._confirm(begun, enough=self._budget.needed)
+        if not rate.shown and begun != self._original:
+            # A step that waits is answered because of a later one, which may be what makes the answer wrong.
+            begun = self._original
+            rate, shows = self._confirm(begun, enough=self._budget.needed)
         if rate.shown < self._budget.needed:
             seen.confirmed, seen.attempts = rate, self._attempts
             self._store.keep("flaky", seen, self._experiment, (self._first,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -81,6 +82,12 @@ def test_what_was_acknowledged_is_on_a_slave_that_takes_the_place_of_its_master(
 )
 def test_a_faulty_pair_is_noticed(mutant: str, invariant: str, steps: Sequence[AnyStep]) -> None:
     assert play(f"builtin:5.3?mutant={mutant}", *steps)[0] == [invariant]
+
+
+def test_an_answer_that_comes_because_of_a_later_step_is_confirmed(tmp_path: Path) -> None:
+    target = ["builtin:5.3?mutant=beginning-suffices", "--role", "broker", "--kind", "pair", "--seed", "1"]
+    assert main(["fuzz", *target, "--max-examples", "12", "--out", str(tmp_path)]) == 1
+    assert any((tmp_path / "findings").glob("bk.replication.send-waits-for-replicas-*"))
 
 
 def test_a_slave_that_keeps_half_messages_is_asked_where_its_log_ends() -> None:

@@ -88,6 +88,18 @@ def test_what_does_not_show_again_is_flaky_with_its_rate(tmp_path: Path) -> None
     assert [one.name for one in tmp_path.iterdir() if one.is_dir() and any(one.iterdir())] == ["flaky"]
 
 
+def test_a_failure_may_need_a_step_behind_the_one_that_is_wrong() -> None:
+    class Later(Fake):
+        def attempt(self, program: Sequence[AnyStep], *, fresh: bool) -> Attempt:
+            seen = super().attempt(program, fresh=fresh)
+            return seen if any(isinstance(step, Topics) for step in program[-1:]) else attempt()
+
+    found = triage(Later(), PROGRAM, attempt(violation(5)), FindingStore(None), budget())
+    assert isinstance(found, Finding)
+    assert found.program == (ORDINARY, Route(), Topics())
+    assert str(found.confirmed) == "3 of 3"
+
+
 def test_three_of_five_may_be_enough() -> None:
     found = triage(
         Fake(lambda number, fresh: number % 2 == 1 or not fresh),
@@ -332,7 +344,7 @@ def test_flaky_again_and_again_is_not_tried_for_ever(tmp_path: Path) -> None:
     store, fake = FindingStore(tmp_path), Fake(lambda *_: False)
     for _ in range(5):
         triage(fake, PROGRAM, attempt(violation(5)), store, budget())
-    assert len(fake.fresh) == 9
+    assert len(fake.fresh) == 18, "three times, up to the failure and whole"
 
 
 def test_an_attempt_without_violation_is_refused() -> None:
