@@ -158,7 +158,7 @@ class _Writer:
             self._actions.append({"do": "restart", "server": server, "how": how})
             self._restarted = True
         elif event.text == BETWEEN_BROKERS:
-            self.missing.append("nobody carries anything between master and slave")
+            self.missing.append("nothing carries the log from the master to the slave")
         elif event.text.startswith("file "):
             self.missing.append(f"{event.text} were put where the server reads them")
         elif event.connection is not None:

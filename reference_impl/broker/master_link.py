@@ -124,7 +124,7 @@ class MasterLink(Part):
         return self._end() in (0, offset)
 
     def has_room_for(self, size: int) -> bool:
-        """Whether a push of so many bytes can be taken."""
+        """Whether the slave can take a push of this size, in bytes."""
         return 0 <= size <= _LONGEST - _HEADER.size
 
     def has_grown(self) -> bool:

@@ -26,9 +26,9 @@ class Replicate(AboutSlave, frozen=True, kw_only=True, omit_defaults=True, tag_f
     letters: ClassVar = "V"
 
     most: int | None = None
-    """Bytes of the log at most; negative: so many less than there are; None: all."""
+    """Bytes of the log at most; negative: all but that number; None: all."""
     reports: bool = True
-    """Whether the master is told how far the slave has come."""
+    """Whether the slave's progress is reported to the master."""
 
 
 class Part(AboutSlave, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="part"):

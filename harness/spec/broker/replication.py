@@ -113,7 +113,11 @@ class Replication:
         code, ext = outcome.command.code, outcome.command.ext or {}
         if not step.waits:
             self._holds(
-                one, "send-that-does-not-wait", code == 0, "code 0: it waits for nobody", f"code {code}"
+                one,
+                "send-that-does-not-wait",
+                code == 0,
+                "code 0: it does not wait",
+                f"code {code}",
             )
             return
         if not self._follows:

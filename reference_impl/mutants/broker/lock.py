@@ -91,7 +91,7 @@ def locks_beside_others_need_no_client(original, self, command, connection, now)
     return original(self, command, connection, now)
 
 
-@mutant(Locks.lock, "A request without a client leaves locks that nobody holds.")
+@mutant(Locks.lock, "A request without a client leaves locks without a holder.")
 def refused_locks_stay(original, self, command, connection, now):
     asked = self.asked(command)
     if asked.client_id is None:

@@ -8,7 +8,7 @@ from reference_impl.broker.replicated_sends import ReplicatedSends
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.slave_links import SlaveLinks
-from reference_impl.broker.store import Store, StoreError
+from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import V5, after, mutant
 
 _FAR = 1 << 40
@@ -429,14 +429,6 @@ def slave_keeps_half_messages(original, self):
     original(self)
     if end > self._log.end:
         self._log.append(bytes(end - self._log.end))
-
-
-@mutant(Store.catch_up, "A Broker does not start if its last file begins with half a message.")
-def files_that_begin_with_half_messages_are_damaged(original, self):
-    files, end = self._log.files(), self._log.end
-    original(self)
-    if files[1:] and files[-1] < end and self._log.end <= files[-1]:
-        raise StoreError("half a message")
 
 
 @mutant(MasterLink.status, "A slave says of itself what a master does.", V5)

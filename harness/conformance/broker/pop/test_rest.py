@@ -21,7 +21,7 @@ def two_of_each(bk: BrokerSession) -> tuple[str, str]:
 
 
 def left(bk: BrokerSession, topic: str, group: str, most: int, rests: tuple[int, ...]) -> None:
-    """Pops from any queue say one after another that so many are left."""
+    """Pops from any queue, one after another, show these numbers as left."""
     for rest in rests:
         bk.pop(topic, group, most=most) >> Reply(SUCCESS, ext=Including({"restNum": str(rest)}))
 

@@ -236,21 +236,6 @@ def test_files_of_a_slave_begin_at_multiples(bk: BrokerSession) -> None:
     fills_its_file(bk)
 
 
-@case(
-    kills=["files-that-begin-with-half-messages-are-damaged"], clock=True, own_server=True, setup=SMALL_FILES
-)
-def test_slave_keeps_no_half_of_the_first_message_of_a_file(bk: BrokerSession) -> None:
-    master = followed(bk)
-    message = fourth(bk, master)
-    master.push(FILE, message[:30])
-    master.report(FILE + 30).offset >> Pushed(FILE + 30)
-    bk.restart("kill")
-    master.next_connection()
-    master.next_report(within=TOLD_WITHIN).offset >> Pushed(FILE)
-    master.push(FILE, message)
-    bk.pull(TOPIC, offset=3).bodies.eventually() >> Reply(SUCCESS, [LARGE])
-
-
 @case(kills=["settings-cut-half-messages"], clock=True, own_server=True, setup=SLAVE)
 def test_slave_keeps_half_messages_while_settings_change(bk: BrokerSession) -> None:
     master = followed(bk)

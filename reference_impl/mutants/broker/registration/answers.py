@@ -107,7 +107,7 @@ def order_keeps_the_data_version(original, self, ordered, now):
     self.version = before
 
 
-@mutant(Topics.set_order, "An order that is told once more increases the data version.")
+@mutant(Topics.set_order, "An order that comes again unchanged increases the data version.")
 def known_orders_raise_the_data_version(original, self, ordered, now):
     before = self.version.counter
     original(self, ordered, now)

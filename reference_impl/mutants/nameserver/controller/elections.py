@@ -244,7 +244,7 @@ def every_end_brings_an_election(original, self, brokers, now):
             self.replace_master(found, now)
 
 
-@mutant(Controller.winner, "Of a set that never had a master, whoever asks is elected.", V5)
+@mutant(Controller.winner, "A set that never had a master elects any id that asks.", V5)
 def unknown_broker_is_elected(original, self, found, number, demanded, now):
     return number if found.was_never_led else original(self, found, number, demanded, now)
 
