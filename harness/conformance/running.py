@@ -361,8 +361,7 @@ class Runner:
         number, suspects = len(self._ends), (run.one.name, *self._begun)
         if run.target_died or (run.was_cut_off and not instance.alive()):
             run.has_met_end = True
-            words = run.target_died or _last_words(instance)
-            self._revive(End(suspects, "the target had gone", words), number)
+            self._revive(End(suspects, "the target had gone", run.target_died), number)
         elif run.stalled and not self.dead and not self._answers(instance):
             run.has_met_end = True
             self._revive(End(suspects, "the target had stopped answering"), number, is_frozen=True)
@@ -392,6 +391,8 @@ class Runner:
         with self._reviving:
             if self.dead or len(self._ends) != ends or (not is_frozen and self._instances.main.alive()):
                 return
+            if not (end.words or is_frozen):
+                end = end._replace(words=_last_words(self._instances.main))
             self._ends.append(end)
             how = str(end)
             if len(self._ends) > RESTARTS:

@@ -59,6 +59,10 @@ _JVM = "-Xms32m -Xmx256m -Xmn64m -XX:TieredStopAtLevel=1"
 _VERSION = re.compile(r"\d+(\.\d+)+")
 _START_WITHIN = 180.0
 _ATTEMPT = 0.5
+_SILENT = 15.0
+"""Real seconds of silence until a server counts as gone though its process lives. One that is only slow, on a
+busy machine, must not be taken for dead and started again in the middle of a check.
+"""
 _GRACE = 10
 """Real seconds until what does not end when it is asked to is killed: what engines give by default."""
 _TERMINATE = """\
@@ -217,7 +221,9 @@ class ContainerInstance:
             raise Unsupported("what is in the container does not see an address of this machine") from problem
 
     def alive(self) -> bool:
-        return self._container is not None and self._container.runs() and self._answers(self._address, 1.0)
+        if self._container is None or not self._container.runs():
+            return False
+        return self._answers(self._address, _SILENT)
 
     def output(self) -> str:
         """The end of what it wrote; also after it was stopped."""

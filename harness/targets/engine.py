@@ -96,7 +96,7 @@ class Container:
         """Whether its first process lives. Not, where the engine does not say."""
         with contextlib.suppress(*_TROUBLE):
             self._wrapped.reload()
-            return bool(self._wrapped.status == "running")
+            return self._wrapped.status in ("running", "paused")
         return False
 
     def restart(self, grace: int) -> None:

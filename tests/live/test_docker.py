@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Generator
 from pathlib import Path
@@ -20,7 +21,7 @@ from harness.conformance import Reply
 from harness.report.results import read_run
 from harness.session import NameServerSession, TargetDied
 from harness.targets import TargetError, engine, parse
-from harness.targets.container import ContainerInstance
+from harness.targets.container import _OWNER, ContainerInstance
 
 pytestmark = pytest.mark.live
 
@@ -54,8 +55,8 @@ def instance() -> Generator[ContainerInstance]:
 
 
 def containers(client: docker.DockerClient, owner: str = "") -> list[str]:
-    """Ids of the containers of an owner, or of all."""
-    label = f"{engine.OWNER}={owner}" if owner else engine.OWNER
+    """Ids of the containers of an owner; without one, of this process."""
+    label = f"{engine.OWNER}={owner or _OWNER.name()}"
     return [found.id for found in client.containers.list(all=True, filters={"label": label})]
 
 
@@ -100,6 +101,24 @@ def test_restart_keeps_kv_and_forgets_routes_and_stop_removes(
     assert len(containers(client)) == len(before) - 1
     assert not instance.alive()
     assert "boot success" in instance.output()
+
+
+def test_a_server_that_answers_late_lives_and_one_that_stays_silent_does_not(
+    instance: ContainerInstance, client: docker.DockerClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen = client.containers.get(containers(client)[0])
+    frozen.pause()
+    try:
+        thaw = threading.Timer(3.0, frozen.unpause)
+        thaw.start()
+        assert instance.alive()
+        thaw.join()
+        frozen.pause()
+        monkeypatch.setattr("harness.targets.container._SILENT", 2.0)
+        assert not instance.alive()
+    finally:
+        frozen.unpause()
+    assert instance.alive()
 
 
 def test_a_container_that_ends_is_reported(instance: ContainerInstance, client: docker.DockerClient) -> None:

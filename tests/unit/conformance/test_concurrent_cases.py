@@ -30,7 +30,7 @@ def test_no_case_waits_for_a_target_that_has_gone(monkeypatch: pytest.MonkeyPatc
     waiting = [loaded(met)]
     result = ConcurrentCases(waiting, wait, running.hopeless, "real").result(waiting[0])
     release.set()
-    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "the target had gone")
+    assert (result.verdict, result.reason) == (Verdict.BLOCKED, "the target had gone: connection refused")
 
 
 def test_a_case_with_its_own_server_outlives_the_shared_one() -> None:
