@@ -43,7 +43,7 @@ from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
 from harness.targets.java import SYSTEM
 from harness.targets.posix import require_posix_to_start
-from harness.targets.reach import answers
+from harness.targets.reach import SILENT, answers
 from harness.targets.settings import demands_tls, in_directory, write_properties
 
 if TYPE_CHECKING:
@@ -59,10 +59,6 @@ _JVM = "-Xms32m -Xmx256m -Xmn64m -XX:TieredStopAtLevel=1"
 _VERSION = re.compile(r"\d+(\.\d+)+")
 _START_WITHIN = 180.0
 _ATTEMPT = 0.5
-_SILENT = 15.0
-"""Real seconds of silence until a server counts as gone though its process lives. One that is only slow, on a
-busy machine, must not be taken for dead and started again in the middle of a check.
-"""
 _GRACE = 10
 """Real seconds until what does not end when it is asked to is killed: what engines give by default."""
 _TERMINATE = """\
@@ -223,7 +219,7 @@ class ContainerInstance:
     def alive(self) -> bool:
         if self._container is None or not self._container.runs():
             return False
-        return self._answers(self._address, _SILENT)
+        return self._answers(self._address, SILENT)
 
     def output(self) -> str:
         """The end of what it wrote; also after it was stopped."""

@@ -40,7 +40,7 @@ from harness.session import (
 )
 from harness.targets.errors import TargetError
 from harness.targets.posix import require_posix_to_start
-from harness.targets.reach import answers, refuses, takes_connections
+from harness.targets.reach import SILENT, answers, refuses, takes_connections
 from harness.targets.server_log import last_words
 from harness.targets.settings import CONTROLLER, put_file
 from harness.targets.starting import Starting
@@ -224,7 +224,7 @@ class ProcessInstance:
         return (
             self._process is not None
             and self._process.poll() is None
-            and takes_connections(_HOST, self._port)
+            and takes_connections(_HOST, self._port, SILENT)
         )
 
     def output(self) -> str:
@@ -296,7 +296,7 @@ class ProcessInstance:
             within=self._command.start_within,
             at_most=self._command.at_most,
         )
-        while not takes_connections(_HOST, self._port):
+        while not takes_connections(_HOST, self._port, 2 * _ATTEMPT):
             self._look_alive(f"listened at port {self._port}")
             if problem := starting.problem():
                 raise self._failed(problem)

@@ -13,14 +13,19 @@ from harness.session import PeerReset, RunningClock, TargetDied, Transport, Tran
 from harness.session.tls import TlsTransport
 from harness.wire import Command, FrameBuffer, RequestCode, WireError, encode
 
+SILENT = 15.0
+"""Real seconds of silence until a server counts as gone that has not ended. One that is only slow, on a busy
+machine or with a short queue of connections, must not be taken for dead and started again in the middle of a
+check.
+"""
 _ASK = Command(
     code=RequestCode.GET_ROUTEINFO_BY_TOPIC, opaque=1, version=409, ext={"topic": "nothing-is-called-so"}
 )
 
 
-def takes_connections(host: str, port: int) -> bool:
-    """Whether a connection can be made within a second."""
-    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=1):
+def takes_connections(host: str, port: int, within: float) -> bool:
+    """Whether a connection can be made within these seconds."""
+    with contextlib.suppress(OSError), socket.create_connection((host, port), timeout=within):
         return True
     return False
 

@@ -24,7 +24,7 @@ from harness.session import (
 )
 from harness.targets.capabilities import Capabilities
 from harness.targets.errors import TargetError
-from harness.targets.reach import takes_connections
+from harness.targets.reach import SILENT, takes_connections
 
 
 class TcpTarget:
@@ -108,7 +108,7 @@ class RemoteInstance:
         return SocketListening()
 
     def alive(self) -> bool:
-        return takes_connections(self._host, self._port)
+        return takes_connections(self._host, self._port, SILENT)
 
     def output(self) -> str:
         return ""

@@ -114,7 +114,7 @@ def test_a_server_that_answers_late_lives_and_one_that_stays_silent_does_not(
         assert instance.alive()
         thaw.join()
         frozen.pause()
-        monkeypatch.setattr("harness.targets.container._SILENT", 2.0)
+        monkeypatch.setattr("harness.targets.container.SILENT", 2.0)
         assert not instance.alive()
     finally:
         frozen.unpause()
