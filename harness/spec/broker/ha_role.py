@@ -24,10 +24,11 @@ _MASTER, _SLAVE, _EITHER = 0, 1, 2
 _FIRST = -1e9
 """Before all else."""
 _BUSY: Final = ResponseCode.SYSTEM_BUSY
+_CLOSED: Final = ResponseCode.SERVICE_NOT_AVAILABLE
 _ENDING: Final = "demoted-ends-no-transaction"
 _REFUSALS: Final[dict[bool, dict[type[Request], tuple[int, str]]]] = {
     False: {
-        bk.Send: (14, "demoted-is-not-available"),
+        bk.Send: (_CLOSED, "demoted-is-not-available"),
         bk.End: (11, _ENDING),
         bk.Back: (1, "demoted-takes-nothing-back"),
         bk.MakeTopic: (1, "demoted-changes-no-topic"),
@@ -117,7 +118,9 @@ class HaRole:
             return True
         if self.is_slave(begin, end) and (answer.code == 0 or (name == _ENDING and answer.code != _BUSY)):
             raise InvariantError(name, f"code {code}: it is a slave", f"code {answer.code}, {answer.remark}")
-        return isinstance(step, bk.Back) and answer.code != 0
+        # Where it becomes a slave meanwhile, its store may refuse what the Broker has let pass.
+        is_between = isinstance(step, bk.Send) and answer.code == _CLOSED and not self.is_slave(begin, end)
+        return is_between or (isinstance(step, bk.Back) and answer.code != 0)
 
     def _is_busy(self, answer: Command | None) -> bool:
         """Whether busy was said, and where that proves something."""

@@ -117,6 +117,16 @@ def test_busy_proves_nothing_where_time_is_real() -> None:
     assert broker.says(bk.Send(message="m1"), answer(2)) == []
 
 
+def test_a_store_may_refuse_a_send_that_is_under_way_when_its_broker_becomes_a_slave() -> None:
+    broker = BrokerTracker("5.3", Names(chance("ha_role")), jitter=0.5)
+    made = Observation(number=0, step=bk.MakeTopic(), invoked=0, returned=0, outcome=answer())
+    switch = Observation(number=2, step=SLAVE, invoked=2, returned=4, outcome=answer())
+    for invoked, returned, wrong in ((1, 3, []), (6, 7, ["send-succeeds"])):
+        send = Observation(number=1, step=bk.Send(), invoked=invoked, returned=returned, outcome=answer(14))
+        assert broker.observe([made]) == []
+        assert [one.invariant for one in broker.observe([send, switch])] == wrong
+
+
 def test_a_change_without_answer_may_have_come_to_pass() -> None:
     for code in (0, 2):
         broker = Broker()
