@@ -132,6 +132,7 @@ class Executor:
         server that does not exist and for a damaged frame, whose reactions are not those of a request.
         """
         self._number += 1
+        self._replicating.keep_in_step()
         match step:
             case Time():
                 return [*self._collect(), *self._pass(step, until)]

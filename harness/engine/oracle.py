@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from harness.engine.executor import Unsolicited
+from harness.program.steps import AnyStep
 from harness.spec import Observation, Violation
 from harness.spec.headers import mistyped_answers
 from harness.spec.observation import DEATH
@@ -46,6 +47,9 @@ class Oracle:
         for known in self._known:
             found |= known.judged
         return found
+
+    def begins(self, step: AnyStep, moment: float) -> None:
+        """Nothing: a NameServer answers when a request takes effect."""
 
     def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled: ``unsolicited`` is the whole

@@ -100,6 +100,7 @@ class ProgramRun:
         self.state.apply(step)
         self._tally.went(step, before, self._tally.state_of(self.state, step))
         try:
+            self._judge.begins(step, self._executor.now(getattr(step, "server", 0)))
             self._to_be_judged(self._executor.play(step))
         except TargetDied as problem:
             self._dies(str(problem))

@@ -76,6 +76,17 @@ class Replicating:
         while not one.is_answered and one.open.connection.is_open and self._master.now() < until:
             self._master.pause(self._master.clock.timing.pause)
 
+    def keep_in_step(self) -> None:
+        """Brings both clocks to the later time where time is virtual. A master and its slave have one time: a
+        slave stores nothing before what it has copied.
+        """
+        if not self._is_pair or self._master.clock.kind != "virtual":
+            return
+        now = max(session.now() for session in self._sessions)
+        for session in self._sessions:
+            if now > session.now():
+                session.advance(now - session.now())
+
     @property
     def _is_pair(self) -> bool:
         return len(self._sessions) > 1 and isinstance(self._sessions[0], BrokerSession)

@@ -31,6 +31,10 @@ class Judging(Protocol):
         """By step: the statements that answers were held against and have not broken."""
         ...
 
+    def begins(self, step: AnyStep, moment: float) -> None:
+        """A step is about to be carried out. One that waits for its answer may take effect long before."""
+        ...
+
     def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled: ``unsolicited`` is the whole
         list of the run, of which the new ones are judged.

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from harness.engine.executor import Unsolicited
 from harness.engine.oracle import stray
+from harness.program.broker.steps import Pull
 from harness.program.names import Names
+from harness.program.steps import AnyStep
 from harness.spec import Observation, Violation
 from harness.spec.broker import BrokerTracker
 from harness.spec.headers import mistyped_answers
@@ -34,6 +36,11 @@ class BrokerOracle:
         for known in self._known:
             found |= known.judged
         return found
+
+    def begins(self, step: AnyStep, moment: float) -> None:
+        """A pull that the Broker holds commits its offset, and makes its group known, when it comes."""
+        if isinstance(step, Pull):
+            self._known[step.server].begins(step, moment)
 
     def observe(self, seen: Sequence[Observation], unsolicited: Sequence[Unsolicited]) -> list[Violation]:
         """What is wrong about observations, and about frames that came uncalled."""

@@ -32,6 +32,8 @@ class ProgramState:
         """Topics that were deleted, of which little can be said afterwards."""
         self.messages: dict[str, bk.Send] = {}
         """All that were ever sent."""
+        self._fresh = 0
+        """The number of the first symbol that no message has. What was left out of a rule leaves gaps."""
         self.stored: dict[tuple[str, int], int] = {}
         """How many messages a queue has, about."""
         self.verdicts: dict[str, list[int]] = {}
@@ -73,7 +75,7 @@ class ProgramState:
 
     def symbol(self, ahead: int = 0) -> str:
         """A message that does not exist yet."""
-        return f"m{len(self.messages) + ahead}"
+        return f"m{self._fresh + ahead}"
 
     def queues(self) -> list[tuple[str, int]]:
         """All queues of all topics."""
@@ -99,7 +101,7 @@ class ProgramState:
                 self.is_slave = step.role == "slave"
                 self.switched = True
             case bk.Send() if self.is_slave:
-                self.messages.update(dict.fromkeys(step.messages, step))
+                self._note_messages(step)
             case bk.End() | bk.Back() if self.is_slave:
                 pass
             case bk.MakeTopic() | bk.DropTopic() if self.is_slave and not self.has("busy-slaves"):
@@ -143,8 +145,16 @@ class ProgramState:
             (_some(len(self.recalled)), _some(self.pops), self.is_slave, self.switched, self.is_unforced),
         )
 
-    def _sent(self, step: bk.Send) -> None:
+    def _note_messages(self, step: bk.Send) -> None:
         self.messages.update(dict.fromkeys(step.messages, step))
+        self.note_symbols(step)
+
+    def note_symbols(self, step: bk.Send) -> None:
+        """The symbols of its messages are not used again."""
+        self._fresh = max(self._fresh, *(int(symbol[1:]) + 1 for symbol in step.messages))
+
+    def _sent(self, step: bk.Send) -> None:
+        self._note_messages(step)
         queues = self.topics.setdefault(step.topic, _BY_A_SEND)
         if step.queue >= queues:
             return

@@ -18,8 +18,6 @@ class PairState(ProgramState):
     def __init__(self, profile: str) -> None:
         super().__init__(profile)
         self.servers = 2
-        self._symbols: set[str] = set()
-        """Of all messages that were ever sent to either."""
         self.slave = ProgramState(profile)
         self.slave.is_slave = True
         self.was_connected = False
@@ -29,9 +27,6 @@ class PairState(ProgramState):
         """Whether the slave may have the beginning of a message."""
         self.is_promoted = False
         """Whether the slave has become a master of its own."""
-
-    def symbol(self, ahead: int = 0) -> str:
-        return f"m{len(self._symbols) + ahead}"
 
     def apply(self, step: AnyStep) -> None:
         server = getattr(step, "server", 0)
@@ -50,7 +45,7 @@ class PairState(ProgramState):
                 self.is_connected = False
                 self.is_half = self.is_half and not server
             case bk.Send():
-                self._symbols.update(step.messages)
+                self.note_symbols(step)  # of both
             case bk.Switch() if server:
                 self.is_promoted = step.role == "master" and self.was_connected
         if server:

@@ -14,7 +14,7 @@ import msgspec
 from harness.program.broker import steps as bk
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
-from harness.spec.broker.regular_register import RegularRegister
+from harness.spec.broker.regular_register import RegularRegister, Write
 from harness.spec.broker.resets import Resets
 from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import ConsumerOffsets
@@ -67,7 +67,9 @@ class Groups:
         self._known: set[str] = set()
         """Groups that surely exist."""
         self._mentioned: set[str] = set()
-        """Groups that may exist: a heartbeat, a pull or a message that was sent back has named them."""
+        """Groups that may exist: what creates a group that is unknown has named them."""
+        self._begun: dict[bk.Pull, Write] = {}
+        """Commits of pulls that may be held."""
         self._ever: dict[str, set[str]] = {}
         """Clients that were ever in a group."""
 
@@ -110,8 +112,15 @@ class Groups:
         )
 
     def mentioned(self, group: str) -> None:
-        """A message is sent back for a group."""
+        """A message is sent back for a group, or it pops."""
         self._mentioned.add(group)
+
+    def begins(self, step: bk.Pull, moment: float) -> None:
+        """The part of a pull that is about its group may be carried out from now on."""
+        self._mentioned.add(step.group)
+        if step.commit is not None:
+            register = self._register(step.group, step.topic, step.queue)
+            self._begun[step] = register.write(step.commit, moment, inf, "pull")
 
     def pulled(self, step: bk.Pull, begin: float, end: float, answer: Command | None) -> None:
         """The part of a pull that is about its group."""
@@ -120,6 +129,9 @@ class Groups:
         if is_success:
             self._known.add(step.group)
         ha_role = self._ledger.ha_role
+        begun = self._begun.pop(step, None)
+        if begun is not None:
+            begun.over = -inf  # what is known of it now is written below
         commits = self._ledger.line.has("busy-slaves") or not ha_role.is_slave(begin, end)
         if step.commit is not None and commits and (answer is None or is_success):
             is_sure = is_success and (self._ledger.line.has("busy-slaves") or ha_role.is_master(begin, end))
@@ -191,7 +203,7 @@ class Groups:
     def reset(self, step: bk.Reset, begin: float, end: float, answer: Command | None) -> None:
         """222."""
         register = self._register(step.group, step.topic, step.queue)
-        self.resets.reset(step, register, begin, end, answer)
+        self.resets.reset(step, register, begin, end, answer, is_known=step.group in self._known)
 
     def cloned(self, step: bk.Clone, begin: float, end: float, answer: Command | None) -> None:
         """314: what the other group has in the topic, and what it has in other queues, is not said."""
@@ -222,13 +234,14 @@ class Groups:
                     known.leaving = -inf
                 continue
             self._known.add(group)
-            self._ledger.topics.setdefault(f"%RETRY%{group}", Topic(_QUEUES_OF_RETRY))
+            self._ledger.topics.setdefault(f"%RETRY%{group}", Topic(_QUEUES_OF_RETRY, since=end))
             before = members.get((step.client, step.conn))
             since = end if before is None or before.gone < inf else before.since
             members[step.client, step.conn] = _Member(since, begin)
 
     def left(self, step: bk.Leave, begin: float, end: float, answer: Command | None) -> None:
         """35."""
+        self._mentioned.add(step.group)
         for (client, conn), member in self._members.get(step.group, {}).items():
             if client == step.client:
                 member.leaving = min(member.leaving, begin)

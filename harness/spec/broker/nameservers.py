@@ -230,7 +230,8 @@ class NameServers:
     def _has_asked(self, which: int, known: _Known, moment: float) -> None:
         """Whether a Broker asked in each round whether anything had changed, if it was to, and else never."""
         self._ledger.held |= {"does-not-ask-by-default"} if self._force else set()
-        if self._force and any(at > self._forced + _SOON for at in known.asked):
+        late = self._forced + _SOON + max(self._waits(one, moment) for one in self._known)
+        if self._force and any(at > late for at in known.asked):
             raise InvariantError("does-not-ask-by-default", f"no question (322) at {_name(which)}", "one")
         if self._force is not False or any(one.manner not in _GOOD for one in self._known):
             return
@@ -295,8 +296,8 @@ class NameServers:
         """Whether a registration of all topics has those that there are, and none that are gone."""
         ledger = self._ledger
         last = next((one for one in reversed(known.registrations) if one.is_whole), None)
-        if last is None:
-            return
+        if last is None or (known.before == "silent" and self._waits(known, last.at)):
+            return  # its body may have been made before others were waited for
         for topic, one in ledger.topics.items():
             is_there = one.sure and one.queues is not None and -inf < one.since < last.at - _INSTANT
             queues = last.topics.get(ledger.names.name(topic))

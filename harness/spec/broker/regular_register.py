@@ -30,11 +30,13 @@ class RegularRegister:
         self.written: set[int] = set()
         """All values that were ever written."""
 
-    def write(self, value: int | None, begin: float, end: float, how: str) -> None:
+    def write(self, value: int | None, begin: float, end: float, how: str) -> Write:
         """``end`` is infinite where it is unknown whether it happened; None: there is no value then."""
         if value is not None:
             self.written.add(value)
-        self._writes.append(Write(value, begin, end, how))
+        write = Write(value, begin, end, how)
+        self._writes.append(write)
+        return write
 
     def possible(self, begin: float, end: float) -> list[Write]:
         """The writes that a read of this interval may give."""

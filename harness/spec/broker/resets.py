@@ -30,9 +30,16 @@ class Resets:
         self._unsure: set[Key] = set()
 
     def reset(
-        self, step: bk.Reset, register: RegularRegister, begin: float, end: float, answer: Command | None
+        self,
+        step: bk.Reset,
+        register: RegularRegister,
+        begin: float,
+        end: float,
+        answer: Command | None,
+        *,
+        is_known: bool,
     ) -> None:
-        """222."""
+        """222. ``is_known``: the group surely exists."""
         key = step.group, step.topic, step.queue
         ha_role = self._ledger.ha_role
         if answer is None:
@@ -46,7 +53,7 @@ class Resets:
             register.write(step.offset, begin, end, "reset")
         elif ha_role.is_slave(begin, end):
             self._ledger.held.add("demoted-resets-no-offset")
-        elif step.offset == 0 and ha_role.is_master(begin, end) and self._has(step, begin):
+        elif is_known and step.offset == 0 and ha_role.is_master(begin, end) and self._has(step, begin):
             raise InvariantError("reset-sets-offsets", "SUCCESS", f"code {answer.code}, {answer.remark}")
 
     def _has(self, step: bk.Reset, begin: float) -> bool:

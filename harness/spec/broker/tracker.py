@@ -36,7 +36,7 @@ from harness.spec.broker.transactions import Transactions
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import Wholeness, messages_of
 from harness.spec.observation import Answered, Ended, Garbled, Heard, Observation, Unanswered, Violation
-from harness.wire import Command, RequestCode
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.messages import PropertyName, TopicName
 
 _AT_ONCE = 1e-9
@@ -72,6 +72,11 @@ class BrokerTracker:
         """By message and group, how often the copy had come back that the retry topic has shown last."""
         self._heard: dict[str, float] = {}
         """By connection: when all was read that had come on it."""
+
+    def begins(self, step: bk.Pull, moment: float) -> None:
+        """A pull is about to be sent, which may be held, and have its effect long before its answer."""
+        if step.patience:
+            self._groups.begins(step, moment)
 
     def observe(self, batch: Sequence[Observation]) -> list[Violation]:
         """What is wrong about observations that were made together."""
@@ -178,7 +183,7 @@ class BrokerTracker:
                 self._closed(step.conn, seen.number, begin)
                 self._closed(step.old, seen.number, begin)
             case bk.Back(again=True) if (step.message, step.group) not in self._retried:
-                pass  # it named a place where there is none
+                self._groups.mentioned(step.group)  # it named a place where there is none
             case bk.End() | bk.Back() | bk.View() if step.message not in self._placed:
                 pass
             case Request():
@@ -277,8 +282,10 @@ class BrokerTracker:
                 self._groups.locked(step, begin, end, answer)
             case bk.Pull():
                 self._groups.pulled(step, begin, end, answer)
-            case Pop() if answer is None:
-                self._pops.unanswered(step)
+            case Pop():
+                self._groups.mentioned(step.group)
+                if answer is None:
+                    self._pops.unanswered(step)
             case Recall():
                 self._recalls.recalled(step, begin, end, answer)
 
@@ -288,8 +295,7 @@ class BrokerTracker:
             case bk.Pull() if self._groups.resets.told(step, answer):
                 pass
             case bk.Pull():
-                wanted = Wanted(step.tags, step.filter) if step.subscribes else self._online.wants(step, end)
-                self._pulls.pulled(step, begin, end, answer, wanted, self._refusal(step, begin, end))
+                self._pulls.pulled(step, begin, end, answer, *self._asked_for(step, begin, end, answer))
             case Pop():
                 self._pops.popped(step, begin, end, answer)
             case Check():
@@ -320,14 +326,29 @@ class BrokerTracker:
         if answer.code:
             raise InvariantError(invariant, "code 0", f"code {answer.code}, {answer.remark}")
 
-    def _refusal(self, step: bk.Pull, begin: float, end: float) -> tuple[int, str] | None:
-        """With which code a pull has to be refused because of its group or of filters, and the invariant."""
+    def _asked_for(
+        self, step: bk.Pull, begin: float, end: float, answer: Command
+    ) -> tuple[Wanted | None, tuple[int, str] | None]:
+        """What a pull is to be given, and with which code it has to be refused because of its group or its
+        filter, with the invariant; None where that is not known, or not so.
+        """
         are_on = self._allowed.allows("filters", begin, end)
-        if not step.subscribes or step.filter is None:
-            return self._online.refusal(step, end, filters=are_on)
-        if are_on is False:
-            return 1, "filter-is-refused-where-it-is-off"
-        return (23, "unreadable-filter-is-refused") if isinstance(step.filter, Unreadable) else None
+        wanted = Wanted(step.tags, step.filter) if step.subscribes else self._online.wants(step, end)
+        refusal = None
+        if not step.subscribes:
+            refusal = self._online.refusal(step, end, filters=are_on)
+        elif step.filter is not None and are_on is False:
+            refusal = 1, "filter-is-refused-where-it-is-off"
+        elif isinstance(step.filter, Unreadable):
+            refusal = 23, "unreadable-filter-is-refused"
+        if (
+            are_on is None
+            and answer.code == ResponseCode.SYSTEM_ERROR
+            and wanted
+            and wanted.filter is not None
+        ):
+            return None, None  # filters may be off
+        return wanted, refusal
 
     def _checked(self, step: Check, begin: float, end: float, answer: Command) -> None:
         """46."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import inf
 
 from harness.program.broker import steps as bk
-from harness.program.broker.frames import body_of
+from harness.program.broker.frames import body_of, born
 from harness.spec.broker.entries import Half
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger
@@ -52,8 +52,7 @@ class Transactions:
         half = self._ledger.halves.get(step.message)
         if half is None or not step.immune:
             return
-        born_at = self._ledger.names.births.get(step.message)
-        least, most = (-inf, -inf) if born_at is None else self._wholeness.moment_of(born_at)
+        least, most = self._wholeness.moment_of(born(step.message, self._ledger.names))
         half.immune = least + step.immune, most + step.immune
 
     def _is_late(self, half: Half | None, step: bk.End, begin: float, end: float) -> bool | None:
