@@ -1,11 +1,13 @@
 """Chapter configuration: what the server does under other settings, and the file that keeps them."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 from harness.conformance import ABSENT, ANYTHING, Closed, Including, Reply, Unchanged, case
 from harness.conformance.nameserver.configuration.values import IDLE, STARTED
 from harness.session import Connection, NameServerSession
+from harness.session.exchange import Exchange
 from harness.wire import RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -49,7 +51,7 @@ def test_routes_are_current_beside_other_changes(ns: NameServerSession) -> None:
     broker, namespace = ns.broker(), ns.name("KV")
     broker.register() >> Reply(SUCCESS)
     topic = broker.topic("A")
-    beside = (
+    beside: tuple[Callable[[str], Exchange], ...] = (
         lambda text: ns.update_config(f"productEnvName={text}"),
         lambda text: ns.put_kv(namespace, "key", text),
     )
