@@ -302,6 +302,14 @@ def test_state_version_is_a_number(ns: NameServerSession) -> None:
     unchanged(broker)
 
 
+@case(kills=["unknown-names-of-versions-are-ascii", "unknown-names-of-one-letter-are-ascii"])
+def test_unknown_member_may_have_any_name(ns: NameServerSession) -> None:
+    broker = registered(ns, DataVersion(7, 1_700_000_000_123, 3))
+    for name in ("状态", "ÿz", "é", "þ", "", "ÿ"):
+        member = f'"{name}":1'.encode()
+        broker.query_version(body=plus(broker, member)).changed >> Reply(SUCCESS, False)
+
+
 @case(kills=["versions-that-are-no-utf-8-are-read"])
 def test_no_utf_8_is_no_version(ns: NameServerSession) -> None:
     broker = registered(ns)

@@ -2,7 +2,9 @@
 
 Same contract as `coerce`, which sends values of fastjson2 here. Source: `JSONReaderUTF8#readInt32Value`,
 `#readString`, `ObjectReaderImplEnum` of fastjson2 2.0.59, run on the same text. Not reproduced: objects that
-stand for a number by a member `val` or `value` (0 here).
+stand for a number by a member `val` or `value` (0 here), and texts that begin with a number, of which some lengths
+are read as far as the number goes and others are refused ("1_0", "12x" and "1e", but neither "1_" nor "123_4"; all
+are refused here).
 """
 
 from __future__ import annotations

@@ -359,6 +359,24 @@ def routes_are_those_before_the_update(original, self, pairs):
     self.revision -= 1
 
 
+@mutant(NameServer.route_reply, "As many updates as changes of routes hide these changes.")
+def changes_of_routes_and_settings_cancel(original, self, topic, standard, now):
+    return _kept(original, self, topic, standard, now, self.routes.revision - self.settings.revision)
+
+
+@mutant(NameServer.route_reply, "As many entries of the KV table as changes of routes hide these changes.")
+def changes_of_routes_and_entries_cancel(original, self, topic, standard, now):
+    return _kept(original, self, topic, standard, now, self.routes.revision - self.kv.revision)
+
+
+def _kept(original, self, topic, standard, now, revision):
+    """The reply that was encoded at the same revision, whatever has changed since."""
+    if self.__dict__.get("kept_at") == revision:
+        self._encoded_at = self.routes.revision + self.kv.revision + self.settings.revision
+    self.__dict__["kept_at"] = revision
+    return original(self, topic, standard, now)
+
+
 @mutant(Endpoint.idle_limit, "The idle limit of connections never changes after startup.")
 def idle_limit_is_that_of_the_start(original, self):
     limit: int | None = self.__dict__.setdefault("limit", original(self))

@@ -212,6 +212,18 @@ def unknown_members_of_versions_are_refused_in_5(original, self, command):
     return original(self, command)
 
 
+@mutant(NameServer.given_version, "The names of unknown members of a data version are ASCII.", V5)
+def unknown_names_of_versions_are_ascii(original, self, command):
+    if "状".encode() in command.body:
+        raise RefusedError("a name beyond ASCII")
+    return original(self, command)
+
+
+@mutant(NameServer.given_version, "A version with a member named by one letter beyond ASCII is none.", V5)
+def unknown_names_of_one_letter_are_ascii(original, self, command):
+    return None if '"é"'.encode() in command.body else original(self, command)
+
+
 @mutant(NameServer.given_version, "What is no UTF-8 in a data version is replaced.", ["5.3"])
 def versions_that_are_no_utf_8_are_read(original, self, command):
     return original(self, msgspec.structs.replace(command, body=command.body.replace(b"\xff", b"?")))

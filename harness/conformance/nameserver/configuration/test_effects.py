@@ -1,10 +1,13 @@
 """Chapter configuration: what the server does under other settings, and the file that keeps them."""
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 from harness.conformance import ABSENT, ANYTHING, Closed, Including, Reply, Unchanged, case
 from harness.conformance.nameserver.configuration.values import IDLE, STARTED
 from harness.session import Connection, NameServerSession
+from harness.session.exchange import Exchange
 from harness.wire import RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -41,6 +44,23 @@ def test_order_is_shown_from_then_on(ns: NameServerSession) -> None:
     ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": shown}))
     ns.update_config("orderMessageEnable=false") >> Reply(SUCCESS)
     ns.route(topic).json >> Reply(SUCCESS, Including({"orderTopicConf": ABSENT}))
+
+
+@case(kills=["changes-of-routes-and-settings-cancel", "changes-of-routes-and-entries-cancel"], apart=True)
+def test_routes_are_current_beside_other_changes(ns: NameServerSession) -> None:
+    broker, namespace = ns.broker(), ns.name("KV")
+    broker.register() >> Reply(SUCCESS)
+    topic = broker.topic("A")
+    beside: tuple[Callable[[str], Exchange], ...] = (
+        lambda text: ns.update_config(f"productEnvName={text}"),
+        lambda text: ns.put_kv(namespace, "key", text),
+    )
+    for queues, (change, times) in enumerate(itertools.product(beside, (1, 2, 3)), 10):
+        ns.route(topic) >> Reply(SUCCESS)
+        broker.register({"A": (queues, queues, 6)}, broker.newer(queues)) >> Reply(SUCCESS)
+        for number in range(times):
+            change(f"v{number}") >> Reply(SUCCESS)
+        ns.route(topic).queues >> Reply(SUCCESS, {broker.name: (queues, queues, 6, 0)})
 
 
 @case(kills=["settings-are-those-of-the-start"], apart=True)
