@@ -1,6 +1,8 @@
 """Faults of what is shown of queues."""
 
-from harness.wire.fastjson import document, parse
+import json
+
+from harness.wire.fastjson import document
 from reference_impl.broker.queue_inspection import QueueInspection
 from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import after, mutant
@@ -77,7 +79,7 @@ def spans_of_any_topic(original, self, command, connection, now):
 @after(QueueInspection.entries, "Code 321 says that each queue begins at 0.")
 def entries_begin_at_zero(reply):
     if reply.body:
-        reply.body = document({**parse(reply.body), "minQueueIndex": 0})
+        reply.body = document({**json.loads(reply.body), "minQueueIndex": 0})
 
 
 @mutant(QueueInspection.span, "The times of a queue begin with a message that is gone.")
