@@ -21,6 +21,8 @@ NEWER = {
 }
 ISOLATED = {"enableSlaveActingMaster": "true", "totalReplicas": "2"}
 ISOLATED_MASTER = {**ISOLATED, "unused": "{nameserver2}"}
+NAMED = 130
+"""Protocol seconds within which a Broker certainly looks at the configured list of NameServers."""
 HOST, NUMBER = Matching(r"^[^:]+:\d+$"), Matching(r"^\d+$")
 ISOLATED_SLAVE = {**ISOLATED, "brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 
@@ -102,6 +104,19 @@ def test_registration_can_wait(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=100 + bk.jitter) >> Request(REGISTER)
     again = bk.nameserver.next(REGISTER, since=bk.started, within=130 + bk.jitter)
     again.seconds >> Request(REGISTER, Between(60 - bk.jitter, 130 + bk.jitter))
+
+
+@case(
+    kills=["members-are-never-asked-for-again"],
+    clock=True,
+    own_server=True,
+    setup={**ACTING, "namesrvAddr": "", "unused": "{nameserver}"},
+)
+def test_members_are_asked_of_the_first_nameserver_that_is_named(bk: BrokerSession) -> None:
+    named = bk.mark()
+    bk.nameserver.next(since=named, within=15) >> Silence()
+    bk.update_config({"namesrvAddr": bk.nameserver.address}) >> Reply(ResponseCode.SUCCESS)
+    bk.nameserver.next(ROUTE, since=named, within=NAMED + bk.jitter) >> Request(ROUTE)
 
 
 @case(

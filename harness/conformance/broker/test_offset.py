@@ -1,6 +1,7 @@
 """Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29 to 32, 314)."""
 
 from harness.conformance import ANYTHING, AnyOf, Including, Matching, Reply, Silence, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.tools import as_json, asked
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
@@ -425,3 +426,16 @@ def test_correction_forgets_nothing(bk: BrokerSession) -> None:
     correction(bk, topic, fast, f"{slow},{slower}") >> Reply(SUCCESS, ANYTHING)
     for group, offset in ((slower, 2), (slow, 1), (fast, 3)):
         bk.committed(group, topic).offset >> Reply(SUCCESS, offset)
+
+
+@case(kills=["corrections-count-what-is-gone"], clock=True, own_server=True, setup=OLD)
+def test_correction_passes_over_what_is_gone(bk: BrokerSession) -> None:
+    topic, behind, slow, fast = bk.topic(), *(bk.group(hint) for hint in ("behind", "slow", "fast"))
+    for group in (behind, slow, fast):
+        bk.create_group(group) >> Reply(SUCCESS)
+    low = begins_late(bk, topic)
+    for group, offset in ((behind, low - 1), (fast, low + 1)):
+        bk.commit_offset(group, topic, 1, offset) >> Reply(SUCCESS)
+    correction(bk, topic, fast) >> Reply(SUCCESS, {1: low + 1})
+    bk.commit_offset(slow, topic, 1, low) >> Reply(SUCCESS)
+    correction(bk, topic, fast) >> Reply(SUCCESS, {1: low})

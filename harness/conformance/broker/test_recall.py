@@ -137,3 +137,10 @@ def test_broker_that_takes_no_messages_refuses(bk: BrokerSession) -> None:
     recall(bk, topic, given) >> Reply(ResponseCode.SERVICE_NOT_AVAILABLE, remark=remark)
     bk.update_config({"brokerPermission": "6"}) >> Reply(SUCCESS)
     recall(bk, topic, given) >> told(key)
+
+
+@case(kills=["slaves-recall"], setup={**RECALLS, "brokerRole": "SLAVE", "brokerId": "1"})
+def test_slave_refuses(bk: BrokerSession) -> None:
+    topic = bk.name("T")
+    of_this_broker = handle("v1", topic, bk.broker_name, str(1 << 41), "key")
+    recall(bk, topic, of_this_broker) >> Reply(ResponseCode.SLAVE_NOT_AVAILABLE)

@@ -46,6 +46,16 @@ def members_are_not_asked_for(original, self, then):
 
 
 @mutant(
+    HaMembership._ask_for_members,
+    "A Broker that once had no NameServer to ask for its members never asks for them again.",
+    V5,
+)
+def members_are_never_asked_for_again(original, self, then):
+    self._is_asking |= not self.broker.registrar.addresses()
+    original(self, then)
+
+
+@mutant(
     RegistrationRequests.light_heartbeat, "compatibleWithOldNameSrv=false does not change the heartbeat.", V5
 )
 def light_heartbeat_is_always_a_question(original, self, version):

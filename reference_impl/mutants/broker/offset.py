@@ -344,3 +344,13 @@ def corrections_forget_groups(original, self, topic, left_out):
     for group in left_out:
         self.forget(group=group)
     return original(self, topic, left_out)
+
+
+@mutant(Offsets.slowest, "Code 308 counts offsets that lie before the first message of a queue.")
+def corrections_count_what_is_gone(original, self, topic, left_out):
+    tables = [
+        table
+        for key, table in self.table.items()
+        if key.partition("@")[0] == topic and key.partition("@")[2] not in left_out
+    ]
+    return {queue: min(one[queue] for one in tables if queue in one) for table in tables for queue in table}

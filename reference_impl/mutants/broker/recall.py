@@ -53,6 +53,12 @@ def recalls_whatever_may_be_written(original, self, now):
     return None if found is not None and found.code == ResponseCode.SERVICE_NOT_AVAILABLE else found
 
 
+@mutant(Recalls.closed, "A slave looks at recalls as a master does.", V5)
+def slaves_recall(original, self, now):
+    found = original(self, now)
+    return None if found is not None and found.code == ResponseCode.SLAVE_NOT_AVAILABLE else found
+
+
 @mutant(Recalls.handle, "Any text is a handle.", V5)
 def any_handle_is_one(original, self, text):
     return original(self, text) or ("", "", "", "")

@@ -127,6 +127,26 @@ def mapped_pulls_keep_their_remark(original, self, mapped, part, asked, reply):
     reply.remark = remark
 
 
+@mutant(StaticTopics.led, "A message to any queue of a static topic is refused.", V5)
+def mapped_sends_name_a_queue(original, self, topic, number, ext, remark="", *, chooses=False):
+    return original(self, topic, number, ext, remark)
+
+
+@mutant(StaticTopics.told_of, "A pull of what is gone from a mapped queue is to be repeated.", V5)
+def mapped_pulls_are_never_moved(original, self, mapped, part, asked, reply):
+    original(self, mapped, part, asked, reply)
+    if reply.code == ResponseCode.PULL_OFFSET_MOVED:
+        reply.code = ResponseCode.PULL_RETRY_IMMEDIATELY
+
+
+@mutant(StaticTopics.told_of, "A pull of what is gone from a later part is moved.", V5)
+def mapped_pulls_of_later_parts_are_moved(original, self, mapped, part, asked, reply):
+    is_moved = reply.code == ResponseCode.PULL_OFFSET_MOVED
+    original(self, mapped, part, asked, reply)
+    if is_moved:
+        reply.code = ResponseCode.PULL_OFFSET_MOVED
+
+
 @mutant(MappedOffsets.committed, "Only the last part of a mapped queue is asked for a committed offset.", V5)
 def mapped_commits_are_of_the_last_part(original, self, command, group, mapped):
     return original(self, command, group, mapped._replace(parts=mapped.parts[-1:]))

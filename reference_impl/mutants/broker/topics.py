@@ -136,6 +136,11 @@ def status_without_offsets(original, self, topic, queue):
     return StoredQueue()
 
 
+@after(TopicAdministration.state_of, "The status of a queue begins at 0, whatever is gone.")
+def status_begins_at_zero(state, self, topic, queue):
+    return msgspec.structs.replace(state, min_offset=0)
+
+
 @after(TopicAdministration.state_of, "The status of a queue has the time of the message before the last.")
 def status_of_the_message_before(state, self, topic, queue):
     before = self.broker.store.timestamp_of(topic, queue, state.max_offset - 2)

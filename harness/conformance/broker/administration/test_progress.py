@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from harness.conformance import Between, Containing, Including, Reply, case
+from harness.conformance import Between, Containing, Including, Matching, Reply, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
@@ -189,6 +190,19 @@ def test_reset_of_one_queue(bk: BrokerSession) -> None:
         asked(bk, code, _offsets, **reset, **said) >> Reply(SUCCESS, {1: offset})
         bk.committed(group, topic, 1).offset >> Reply(SUCCESS, offset)
     bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["resets-go-to-what-is-gone"], clock=True, own_server=True, setup=OLD)
+def test_reset_to_what_is_gone_is_refused(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    low = begins_late(bk, topic)
+    code = RequestCode.INVOKE_BROKER_TO_RESET_OFFSET
+    reset = {"topic": topic, "group": group, "timestamp": "-1", "isForce": "true", "queueId": "1"}
+    refused = Reply(ERROR, remark=Matching("."))
+    asked(bk, code, _offsets, **reset, offset=str(low - 1)) >> refused
+    asked(bk, code, _offsets, **reset, offset=str(low)) >> Reply(SUCCESS, {1: low})
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, low)
 
 
 @case(kills=["resets-need-queues"])

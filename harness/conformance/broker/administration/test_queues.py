@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from harness.conformance import ABSENT, ANYTHING, Between, Including, Reply, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.tools import ERROR, SUCCESS, as_json, asked
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
@@ -127,3 +128,23 @@ def test_times_of_an_unknown_topic_are_refused(bk: BrokerSession) -> None:
     refused = Reply(ResponseCode.TOPIC_NOT_EXIST, remark=f"topic[{topic}] not exist")
     spans(bk, topic, bk.group()) >> refused
     spans(bk, known, bk.group()) >> Reply(SUCCESS, dict.fromkeys(range(4), (-1, -1, -1, ANYTHING)))
+
+
+@case(
+    "bk.administration.entries-begin-with-the-first-message",
+    "bk.administration.times-begin-with-the-first-message",
+    kills=["entries-begin-at-zero", "spans-begin-at-zero"],
+    clock=True,
+    own_server=True,
+    setup=OLD,
+)
+def test_entries_and_times_begin_with_the_first_message(bk: BrokerSession) -> None:
+    """Entries and times of a queue begin with the first message that is left."""
+    topic, group = bk.topic(queues=2), bk.group()
+    low = begins_late(bk, topic)
+    shown = Including({"minQueueIndex": low, "maxQueueIndex": 6})
+    entries(bk, topic, 1, low, 1) >> Reply(SUCCESS, shown)
+    stored = bk.pull(topic, 1, low).seen("store times", lambda one: one.store_timestamp)
+    times = (stored >> Reply(SUCCESS, [ANYTHING] * (6 - low))).value
+    of_one = (times[0], times[-1], times[0], ANYTHING)
+    spans(bk, topic, group) >> Reply(SUCCESS, Including({1: of_one}))

@@ -1,6 +1,7 @@
 """Chapter pop: what could be popped is looked at."""
 
 from harness.conformance import AnyOf, Including, Reply, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.pop.popping import NO_PERMISSION, SUCCESS, filled
 from harness.session import BrokerSession
 from harness.session.broker.views import MessagesExchange
@@ -57,3 +58,27 @@ def test_peek_of_what_is_not_there_is_refused(bk: BrokerSession) -> None:
     remark = f"the topic[{closed}] peeking message is forbidden"
     peek(bk, closed, group) >> Reply(NO_PERMISSION, remark=remark)
     peek(bk, topic, group, 4) >> Reply(ResponseCode.INVALID_PARAMETER)
+
+
+@case(
+    kills=["peeks-count-what-is-gone", "peeks-end-at-what-is-gone"],
+    clock=True,
+    own_server=True,
+    setup=OLD,
+)
+def test_peek_begins_with_the_first_message(bk: BrokerSession) -> None:
+    topic, group, behind = bk.topic(), bk.group(), bk.group("behind")
+    bk.create_group(behind) >> Reply(SUCCESS)
+    low = begins_late(bk, topic)
+    peek(bk, topic, group, 1).offsets >> Reply(SUCCESS, list(range(low, 6)), ext=told(6 - low))
+    bk.commit_offset(behind, topic, 1, low - 1) >> Reply(SUCCESS)
+    peek(bk, topic, behind, 1).offsets >> Reply(SUCCESS, list(range(low, 6)))
+
+
+@case(kills=["every-broker-is-looked-into"], own_server=True)
+def test_peek_of_a_broker_that_may_not_be_read_is_refused(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.update_config({"brokerPermission": "2"}) >> Reply(SUCCESS)
+    peek(bk, topic, group) >> Reply(NO_PERMISSION, ext=told(0))
+    bk.update_config({"brokerPermission": "4"}) >> Reply(SUCCESS)
+    peek(bk, topic, group).bodies >> Reply(SUCCESS, [b"a"])

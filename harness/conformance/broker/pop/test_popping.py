@@ -1,13 +1,10 @@
 """Chapter pop: which messages a pop returns, and what its answer says."""
 
-from harness.conformance import ABSENT, ANYTHING, Between, Including, Reply, case
-from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance import ABSENT, ANYTHING, Including, Reply, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, filled, popped
 from harness.session import BrokerSession
 from harness.wire import RequestCode
-
-OLD = {**EXPIRING, "mappedFileSizeCommitLog": "4096"}
-"""A file of the log holds two messages of these cases."""
 
 
 @case(kills=["popped-is-not-hidden", "pops-give-nothing"])
@@ -111,10 +108,7 @@ def test_begins_with_the_first_message_that_is_left(bk: BrokerSession) -> None:
     topic, group, other = bk.topic(), bk.group(), bk.group("other")
     bk.pop(topic, group, 1) >> NOTHING
     bk.commit_offset(group, topic, 1, 0) >> Reply(SUCCESS)
-    for number in range(6):
-        bk.send(topic, b"%d" % number * 1500, 1) >> Reply(SUCCESS)
-    bk.advance(120 + bk.jitter)
-    low = (bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, Between(1, 4))).value
+    low = begins_late(bk, topic)
     bk.pop(topic, group, 1).offsets >> Reply(SUCCESS, list(range(low, 6)))
     bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 6)
     said = Including({"startOffsetInfo": f"0 1 {low}", "restNum": "0"})

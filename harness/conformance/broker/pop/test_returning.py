@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 
 from harness.conformance import AnyOf, Including, Matching, Reply, case
-from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.expiring import EXPIRING, OLD, begins_late
 from harness.conformance.broker.pop.popping import (
     HIDDEN,
     NEWER,
@@ -248,6 +248,28 @@ def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> illegal
     unknown = Reply(ResponseCode.TOPIC_NOT_EXIST, ext=nothing)
     bk.hide(bk.name("T"), group, handle, 10) >> unknown
+
+
+@case(
+    "bk.pop.acknowledging-what-is-gone-is-refused",
+    "bk.pop.hiding-what-is-gone-is-refused",
+    kills=["what-is-gone-is-acknowledged", "what-is-gone-is-hidden"],
+    clock=True,
+    own_server=True,
+    setup=OLD,
+)
+def test_acknowledging_what_is_gone_is_refused(bk: BrokerSession) -> None:
+    """What lies before the first message that is left is neither acknowledged nor hidden."""
+    topic, group = bk.topic(), bk.group()
+    low = begins_late(bk, topic)
+    pop = bk.pop(topic, group, 1)
+    pop.offsets >> Reply(SUCCESS, list(range(low, 6)))
+    handle = (pop.handles >> Reply(SUCCESS)).value[0]
+    gone = {"offset": str(low - 1)}
+    bk.ack(topic, group, handle, ext=gone) >> Reply(NO_MESSAGE)
+    nothing = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
+    bk.hide(topic, group, handle, 10, ext=gone) >> Reply(NO_MESSAGE, ext=nothing)
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
 
 
 def ack_in_one_entry(bk: BrokerSession, topic: str, group: str, handle: str, numbers: Iterable[int]) -> None:

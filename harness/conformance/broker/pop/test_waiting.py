@@ -1,6 +1,7 @@
 """Chapter pop: pops and notifications that wait for messages."""
 
 from harness.conformance import AnyOf, Containing, Including, Matching, Reply, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.pop.popping import (
     NEWER,
     NO_PERMISSION,
@@ -59,6 +60,19 @@ def test_notifies(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
     for queue in (-1, 2):
         bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+
+
+@case(kills=["notifications-count-what-is-gone"], clock=True, own_server=True, setup=OLD)
+def test_notifies_of_nothing_that_is_gone(bk: BrokerSession) -> None:
+    gone, group = bk.topic("gone"), bk.group()
+    bk.send(gone, bytes(1500), 1) >> Reply(SUCCESS)
+    begins_late(bk, bk.topic())
+    bk.min_offset(gone, 1).offset.eventually() >> Reply(SUCCESS, 1)
+    for queue in (1, -1):
+        bk.notification(gone, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+    bk.send(gone, b"new", 1).offset >> Reply(SUCCESS, 1)
+    bk.max_offset(gone, 1).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.notification(gone, group, 1) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
 
 
 @case(kills=["notifications-are-of-all-tags", "notifications-are-of-the-first-tag"])

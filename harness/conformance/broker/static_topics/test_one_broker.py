@@ -3,6 +3,7 @@
 from typing import Any
 
 from harness.conformance import ABSENT, ANYTHING, Between, Including, Reply, Request, case
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.registrations import REGISTER, announcement_of
 from harness.conformance.broker.static_topics.mappings import (
     NOT_LEADER,
@@ -90,6 +91,14 @@ def test_sends_and_pulls_use_mapped_queues(bk: BrokerSession) -> None:
     bk.pull(topic, 0, ext={"lo": "false"}).bodies >> Reply(SUCCESS, [b"four", b"next"])
 
 
+@case(kills=["mapped-sends-name-a-queue"])
+def test_any_queue_is_one_that_is_mapped(bk: BrokerSession) -> None:
+    topic = bk.name("static")
+    put(bk, mapping(bk, topic, {4: [item(bk, 0)]})) >> Reply(SUCCESS)
+    bk.send(topic, b"any", -1) >> Reply(SUCCESS, ext=Including({"queueId": "4"}))
+    bk.pull(topic, 4).bodies.eventually() >> Reply(SUCCESS, [b"any"])
+
+
 @case(kills=["forwarded-sends-are-mapped", "forwarded-requests-are-mapped"])
 def test_forwarded_requests_are_about_the_queue_of_the_broker(bk: BrokerSession) -> None:
     topic, group, own = mapped(bk), bk.group(), {"lo": "false"}
@@ -172,6 +181,29 @@ def test_pull_behind_a_queue_of_one_part_finds_nothing(bk: BrokerSession) -> Non
     for offset in (2, 3, 9_999):
         bk.pull(topic, 4, offset).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 2, remark=ABSENT)
         bk.pull(topic, 4, offset).bounds >> Reply(ResponseCode.PULL_NOT_FOUND, (0, 2))
+
+
+@case(
+    "bk.static-topics.pull-of-what-is-gone-is-moved",
+    "bk.static-topics.pull-of-what-is-gone-of-a-later-part-goes-on",
+    kills=["mapped-pulls-are-never-moved", "mapped-pulls-of-later-parts-are-moved"],
+    clock=True,
+    own_server=True,
+    setup=OLD,
+)
+def test_pull_of_what_is_gone_is_moved(bk: BrokerSession) -> None:
+    """A pull before the first message that is left goes on there."""
+    topic = mapped(bk)
+    bk.send(topic, b"0", 2).offset >> Reply(SUCCESS, 0)
+    low = begins_late(bk, topic, 4)
+    pull = bk.pull(topic, 4, low - 1)
+    pull.next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, low)
+    pull.bounds >> Reply(ResponseCode.PULL_OFFSET_MOVED, (low, 6))
+    items = [item(bk, 1, end=1), item(bk, 0, 100, gen=1)]
+    put(bk, mapping(bk, topic, {2: items, 4: [item(bk, 0)]}, 8)) >> Reply(SUCCESS)
+    pull = bk.pull(topic, 2, 100 + low - 1)
+    pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 100 + low)
+    bk.pull(topic, 2, 100 + low, most=1).next_offset >> Reply(SUCCESS, 101 + low)
 
 
 @case(kills=["mapped-commits-are-of-the-last-part", "mapped-commits-are-as-they-are"])

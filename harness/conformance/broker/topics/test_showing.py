@@ -7,6 +7,7 @@ from harness.conformance import (
     Reply,
     case,
 )
+from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.tools import as_json, asked, queue_name, tables_of
 from harness.conformance.broker.topics.topics import SUCCESS, SYSTEM, status
 from harness.conformance.broker.whole import pulled
@@ -173,3 +174,10 @@ def test_system_topics_of_5x_are_listed(bk: BrokerSession) -> None:
         "CHECKPOINT_TOPIC",
     )
     listed(bk, *names) >> Reply(SUCCESS, sorted(names))
+
+
+@case(kills=["status-begins-at-zero"], clock=True, own_server=True, setup=OLD)
+def test_status_begins_with_the_first_message(bk: BrokerSession) -> None:
+    topic = bk.topic(queues=2)
+    low = begins_late(bk, topic)
+    status(bk, topic) >> Reply(SUCCESS, {0: (0, 0), 1: (low, 6)})

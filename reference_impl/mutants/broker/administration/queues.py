@@ -1,9 +1,11 @@
 """Faults of what is shown of queues."""
 
+import json
+
 from harness.wire.fastjson import document
 from reference_impl.broker.queue_inspection import QueueInspection
 from reference_impl.broker.store import Store
-from reference_impl.mutants.registry import mutant
+from reference_impl.mutants.registry import after, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -72,3 +74,15 @@ def spans_without_delay(original, self, group, topic, queue_id, now):
 def spans_of_any_topic(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     return reply if reply.code == 0 else Reply(0, body=document({"consumeTimeSpanSet": []}))
+
+
+@after(QueueInspection.entries, "Code 321 says that each queue begins at 0.")
+def entries_begin_at_zero(reply):
+    if reply.body:
+        reply.body = document({**json.loads(reply.body), "minQueueIndex": 0})
+
+
+@mutant(QueueInspection.span, "The times of a queue begin with a message that is gone.")
+def spans_begin_at_zero(original, self, group, topic, queue_id, now):
+    first = self.stored(topic, queue_id, 0)
+    return {**original(self, group, topic, queue_id, now), "minTimeStamp": first}

@@ -6,6 +6,7 @@ from harness.wire import RequestCode, ResponseCode
 from reference_impl.broker.offsets import Offsets
 from reference_impl.broker.resets import Resets
 from reference_impl.mutants.registry import V4, V5, mutant
+from reference_impl.remoting import fields
 from reference_impl.remoting.reply import Reply
 
 from .answering import answered
@@ -88,3 +89,12 @@ def resets_need_queues(original, self, command, topic, group, timestamp, now):
 @mutant(Resets.at, "A reset to a time goes to the beginning of each queue.", V5)
 def resets_to_a_time_go_to_the_beginning(original, self, topic, queue, timestamp):
     return original(self, topic, queue, min(timestamp, 0))
+
+
+@mutant(Resets.reset_here, "An offset is reset to a message that is gone.", V5)
+def resets_go_to_what_is_gone(original, self, command, topic, group, timestamp, now):
+    queue, offset = fields.int32(command.ext, "queueId"), fields.int64(command.ext, "offset")
+    if queue is None or offset is None or not 0 <= offset < self.broker.store.min_offset(topic, queue):
+        return original(self, command, topic, group, timestamp, now)
+    self.broker.offsets.reset(group, topic, queue, offset, now)
+    return Reply(ResponseCode.SUCCESS, body=self.table(topic, {queue: offset}).encode())

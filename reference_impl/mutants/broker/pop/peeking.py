@@ -38,3 +38,22 @@ def peeks_find_nothing_with_success(reply):
 def peeks_of_any_place(reply):
     found = reply.code in (ResponseCode.SUCCESS, ResponseCode.PULL_NOT_FOUND)
     return reply if found else Reply(ResponseCode.PULL_NOT_FOUND, ext=reply.ext)
+
+
+@mutant(PopPeeking.seen, "A look of a group whose next message is gone shows nothing.", V5)
+def peeks_end_at_what_is_gone(original, self, topic, queue_id, start, most):
+    is_gone = start < self.broker.store.min_offset(topic, queue_id)
+    return [] if is_gone else original(self, topic, queue_id, start, most)
+
+
+@mutant(PopPeeking.start, "A look of a new group begins at 0, also where the first messages are gone.", V5)
+def peeks_count_what_is_gone(original, self, group, topic, queue_id):
+    return self.broker.offsets.offset_of(group, topic, queue_id) or 0
+
+
+@after(
+    PopPeeking.peek, "The messages of a Broker that may not be read are looked for, and none is found.", V5
+)
+def every_broker_is_looked_into(reply):
+    if reply.code == ResponseCode.NO_PERMISSION and (reply.remark or "").startswith("the broker"):
+        reply.code = ResponseCode.PULL_NOT_FOUND

@@ -83,6 +83,23 @@ def anything_can_be_hidden(original, self, command, connection, now):
     return _granted(original(self, command, connection, now))
 
 
+def _is_gone(self, command):
+    topic, queue_id, offset = self.message(command.ext or {})
+    return 0 <= offset < self.broker.store.min_offset(topic, queue_id)
+
+
+@mutant(PopAcks.acknowledge, "A message that is gone can be acknowledged.", V5)
+def what_is_gone_is_acknowledged(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return _granted(reply) if _is_gone(self, command) else reply
+
+
+@mutant(PopAcks.hide, "A message that is gone can be hidden.", V5)
+def what_is_gone_is_hidden(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return _granted(reply) if _is_gone(self, command) else reply
+
+
 @after(PopAcks.hide, "A refusal to hide a message names the time of its pop.", V5)
 def refused_hiding_tells_of_the_pop(reply, now):
     if reply.code != ResponseCode.SUCCESS and reply.ext:

@@ -63,6 +63,14 @@ def notifications_say_yes(original, self, asked, now):
     return True
 
 
+@mutant(PopNotifications.has, "To a new group, messages that are gone are something to pop.", V5)
+def notifications_count_what_is_gone(original, self, asked, topic, queue_id, now):
+    known = self.broker.offsets.offset_of(asked.group, topic, queue_id)
+    if known is None:
+        return self.broker.store.max_offset(topic, queue_id) > 0
+    return original(self, asked, topic, queue_id, now)
+
+
 @mutant(PopNotifications.wanted, "A notification looks at no tags.", ["5.5"])
 def notifications_are_of_all_tags(original, self, ext):
     return None
