@@ -17,6 +17,7 @@ RULES: Final = (
     Rule(pair.restarts, ours=True, once_in=2),
     Rule(pair.looks),
     Rule(pair.commits),
+    Rule(pair.takes_over),
     Rule(pair.fails_over),
     Rule(pair.goes_on),
     Rule(pair.waits),

@@ -8,6 +8,8 @@
 - Of a message that has come half the slave has nothing. Apache's (5.3.3) that is killed takes one for whole
   whose properties lack their end (of 213 bytes, 1 or 60); then nothing more is judged of the slave and of
   what waits for it.
+- The slave's own offsets of groups become those that the master answers when the slave takes them over; they
+  outlive a kill.
 - A slave becomes the master by a change of its role and another start. Until then Apache's (5.3.3) numbers
   the messages of a queue from 0 on, as if those of its master were not there: what it is sent then is not
   judged, nor anything behind that.
@@ -22,12 +24,12 @@ import msgspec
 from harness.catalogue import Profile
 from harness.program.broker import steps as bk
 from harness.program.broker.frames import STORED
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.names import Names, Place
 from harness.program.step import Restart
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.tracker import BrokerTracker
-from harness.spec.observation import Answered, Copied, Observation
+from harness.spec.observation import Answered, Copied, Observation, TakenOver
 from harness.wire import ResponseCode, WireError
 from harness.wire.messages import PropertyName, decode_messages, decode_offset_id
 
@@ -82,6 +84,8 @@ class Replication:
                 return self._sent(one, one.step)
             case Replicate() if isinstance(one.outcome, Copied) and self._follows:
                 self._copied(one, one.outcome)
+            case TakeOver() if isinstance(one.outcome, TakenOver):
+                return self._taken_over(one, one.outcome)
             case bk.Send() | bk.Back() if not self._is_started:
                 self.is_slave_known = False
             case Restart() | Part():
@@ -172,6 +176,12 @@ class Replication:
             self._holds(one, "slave-reports-its-end", False, f"a report of {copied.carried}", "none")
         self._told = max(self._told, copied.told or 0)
         self._give(one.returned)
+
+    def _taken_over(self, one: Observation, taken: TakenOver) -> Observation:
+        is_slave = self._role == "slave" and self._is_started
+        if is_slave:
+            self._holds(one, "slave-asks-for-offsets", taken.is_asked, "GET_ALL_CONSUMER_OFFSET (43)", "none")
+        return msgspec.structs.replace(one, outcome=msgspec.structs.replace(taken, is_sure=is_slave))
 
     def _connects(self, one: Observation, began: int) -> None:
         whole = max((end for end in self._ends.values() if end <= self._slave_end), default=0)

@@ -17,6 +17,7 @@ from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import Empty, Unreadable
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.pair_steps import TakeOver
 from harness.program.names import Names, Place
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
@@ -35,7 +36,16 @@ from harness.spec.broker.shown import Shown
 from harness.spec.broker.transactions import Transactions
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import Wholeness, messages_of
-from harness.spec.observation import Answered, Ended, Garbled, Heard, Observation, Unanswered, Violation
+from harness.spec.observation import (
+    Answered,
+    Ended,
+    Garbled,
+    Heard,
+    Observation,
+    TakenOver,
+    Unanswered,
+    Violation,
+)
 from harness.wire import Command, RequestCode
 from harness.wire.messages import PropertyName, TopicName
 
@@ -172,6 +182,8 @@ class BrokerTracker:
                 self._nameservers.treated(step, end)
             case bk.Hear() if isinstance(seen.outcome, Heard):
                 self._nameservers.heard(seen.outcome, end)
+            case TakeOver() if isinstance(seen.outcome, TakenOver):
+                self._groups.took_over(seen.outcome, begin, end)
             case Close():
                 self._closed(step.conn, seen.number, begin)
             case Reconnect():

@@ -12,8 +12,8 @@ from harness.engine.context import TargetContext
 from harness.engine.kind import Tried
 from harness.engine.pair.kind import PairExperiment, PairKind
 from harness.engine.pair.role import PAIR
-from harness.program.broker.pair_steps import Part, Replicate
-from harness.program.broker.steps import Bound, MakeTopic, Pull, Send, Switch
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
+from harness.program.broker.steps import Beat, Bound, Commit, Committed, MakeTopic, Pull, Send, Switch
 from harness.program.step import Restart
 from harness.program.steps import AnyStep
 from harness.spec import Answered
@@ -25,6 +25,13 @@ NEW = (
     MakeTopic(server=1),
     Switch(server=1, role="slave"),
 )
+COMMITTED = (
+    Send(waits=False),
+    Replicate(),
+    Beat(client="c0", conn="kc0", groups=("g0",)),
+    Commit(group="g0", offset=3),
+)
+ASKED = Committed(server=1, group="g0")
 PROMOTED = (Switch(server=1), Restart(server=1), Switch(server=1))
 
 
@@ -44,7 +51,7 @@ def play(uri: str, *steps: AnyStep) -> tuple[list[str], list[int]]:
 @pytest.mark.parametrize("profile", ["4.9", "5.3"])
 def test_the_reference_breaks_nothing_and_reaches_all_goals(profile: str) -> None:
     kind = PairKind(context(f"builtin:{profile}"), "test")
-    tried: Sequence[Tried] = [kind.run(seed) for seed in range(12)]
+    tried: Sequence[Tried] = [kind.run(seed) for seed in range(20)]
     assert [one.attempt.violations for one in tried] == [()] * len(tried)
     assert [goal for goal, times in kind.reached().items() if not times] == []
 
@@ -65,6 +72,14 @@ def test_what_was_acknowledged_is_on_a_slave_that_takes_the_place_of_its_master(
     assert play("builtin:5.3", *steps)[0] == []
 
 
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_slave_takes_its_masters_offsets_over(profile: str) -> None:
+    """Not those that were committed later, whether the slave is killed or becomes the master."""
+    later = Commit(group="g0", offset=5)
+    steps = (*COMMITTED, TakeOver(), later, ASKED, Restart(server=1), ASKED, Part(), *PROMOTED, ASKED)
+    assert play(f"builtin:{profile}", *steps)[0] == []
+
+
 @pytest.mark.parametrize(
     ("mutant", "invariant", "steps"),
     [
@@ -78,6 +93,17 @@ def test_what_was_acknowledged_is_on_a_slave_that_takes_the_place_of_its_master(
         ("every-send-waits", "send-that-does-not-wait", (Replicate(), Send(waits=False))),
         ("pushes-once", "stored-is-pushed", (Send(), Replicate(), Send(message="m1"), Replicate())),
         ("slave-connects-once", "slave-comes-again", (Replicate(), Part(), Replicate())),
+        (
+            "offsets-of-one-queue-are-told",
+            "all-offsets-are-told",
+            (*COMMITTED, Commit(group="g0", queue=1, offset=7), TakeOver()),
+        ),
+        ("masters-offsets-are-ignored", "slave-takes-over-offsets", (*COMMITTED, TakeOver(), ASKED)),
+        (
+            "masters-offsets-are-not-kept",
+            "slave-takes-over-offsets",
+            (*COMMITTED, TakeOver(), Restart(server=1), ASKED),
+        ),
     ],
 )
 def test_a_faulty_pair_is_noticed(mutant: str, invariant: str, steps: Sequence[AnyStep]) -> None:
