@@ -74,6 +74,7 @@ class Replicating:
             carried=self._carried,
             reported=reported,
             told=reported if step.reports else None,
+            at_master=self._master.now(),
         )
 
     def take_over(self) -> TakenOver:

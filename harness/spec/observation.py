@@ -90,6 +90,8 @@ class Copied(msgspec.Struct, frozen=True, kw_only=True):
     """Where the log of the slave ended then, as it said last."""
     told: int | None = None
     """What the master was told of that."""
+    at_master: float = 0.0
+    """When that was, on the clock of the master."""
 
 
 class TakenOver(msgspec.Struct, frozen=True, kw_only=True):

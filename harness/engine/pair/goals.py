@@ -73,6 +73,32 @@ GOALS: tuple[Goal, ...] = (
         (bk.Committed,),
         lambda p, s: p.is_promoted and _has_taken_over(p, s),
     ),
+    Goal(
+        "delay-is-copied",
+        "a message that waits is on the slave",
+        (Replicate,),
+        lambda p, s: bool(p.waiting) and s.most is None,
+    ),
+    Goal(
+        "half-is-copied",
+        "an open half message is on the slave",
+        (Replicate,),
+        lambda p, s: [] in p.verdicts.values() and s.most is None,
+    ),
+    Goal(
+        "delay-outlives-its-master",
+        "a slave with a message that waits takes the place of its master",
+        (bk.Switch,),
+        lambda p, s: s.server == 1 and s.role == "master" and p.was_connected and bool(p.slave.waiting),
+    ),
+    Goal(
+        "promoted-commits",
+        "a slave that was promoted commits a half message of its master's",
+        (bk.End,),
+        lambda p, s: (
+            s.server == 1 and p.is_promoted and p.slave.verdicts.get(s.message) == [] and s.verdict == 8
+        ),
+    ),
     Goal("goes-on", "a slave that was promoted gets a message", (bk.Send,), _goes_on),
 )
 

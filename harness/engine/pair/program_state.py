@@ -76,6 +76,12 @@ class PairState(ProgramState):
         self.is_half = step.most is not None
         if step.most is None:
             self.slave.messages = dict(self.messages)
+            self.slave.due = [*self.due]
+            self.slave.verdicts = {
+                message: [*verdicts]
+                for message, verdicts in self.verdicts.items()
+                if self.messages[message].topic in self.slave.topics
+            }
             self.slave.stored = {
                 key: count for key, count in self.stored.items() if key[0] in self.slave.topics
             }

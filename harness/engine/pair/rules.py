@@ -18,6 +18,8 @@ RULES: Final = (
     Rule(pair.looks),
     Rule(pair.commits),
     Rule(pair.takes_over),
+    Rule(pair.delays),
+    Rule(pair.begins_a_transaction),
     Rule(pair.fails_over),
     Rule(pair.goes_on),
     Rule(pair.waits),
@@ -29,4 +31,4 @@ RULES: Final = (
     Rule(topics.asks_for_a_status),
     Rule(trouble.closes),
 )
-"""Nothing that a Broker delivers later: a slave that has become the master would deliver it, too."""
+"""Nothing with 5.x's timers, and nothing is sent back."""

@@ -11,6 +11,7 @@ from harness.engine.broker.strategies.choices import (
     GROUPS,
     KEYS,
     MOST,
+    VERDICTS,
     any_queue,
     committed,
     new_message,
@@ -22,6 +23,7 @@ from harness.program.broker import steps as bk
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
+from harness.spec.broker.ledger import DELAYS
 
 _TOPICS = ("T0", "T1")
 _PARTS = (None, None, None, 300, 40, -1)
@@ -126,6 +128,41 @@ def takes_over(pick: Pick, state: PairState) -> Steps:
         steps += _promoted(pick, killed=bool(pick.below(2)))
     found = [committed(one) for one in commits] or [_committed(pick, state)]
     return (*steps, *(_of_slave(one) for one in found))
+
+
+def delays(pick: Pick, state: PairState) -> Steps:
+    """A message waits, on the slave, too; perhaps until that has taken the place of its master."""
+    steps = _begun(pick, state)
+    level = pick.one((1, 1, 2, 3))
+    send = msgspec.structs.replace(_message(pick, state, 0), level=level, long=False)
+    if state.is_promoted:
+        return (*steps, _of_slave(send), *_looks(pick, state))
+    steps += [send, _replicate(pick)]
+    if pick.once_in(3):
+        steps.append(TakeOver())
+    if pick.once_in(3):
+        steps += _promoted(pick, killed=bool(pick.below(2)))
+    steps.append(Time(seconds=pick.one((1, DELAYS[level - 1] + 2))))
+    return (*steps, _of_slave(bk.Pull(topic=send.topic, queue=send.queue)))
+
+
+def begins_a_transaction(pick: Pick, state: PairState) -> Steps:
+    """A half message, mostly on the slave, too, is ended by the master, by the slave that has become the
+    master, or by both.
+    """
+    steps = _begun(pick, state)
+    half = msgspec.structs.replace(_message(pick, state, 0), half=True, awaited=False)
+    end = bk.End(message=half.message, group=half.group, verdict=pick.one(VERDICTS))
+    pull = bk.Pull(topic=half.topic, queue=half.queue)
+    if state.is_promoted:
+        half = msgspec.structs.replace(half, awaited=True)
+        return (*steps, *(_of_slave(one) for one in (half, pull, end, pull)))
+    steps += [half, Replicate() if pick.below(4) else _replicate(pick), _of_slave(pull)]
+    if pick.once_in(3):
+        steps += [end, _replicate(pick), _of_slave(pull)]
+    if state.was_connected and pick.once_in(3):
+        return (*steps, *_promoted(pick, killed=bool(pick.below(2))), _of_slave(end), _of_slave(pull))
+    return tuple(steps)
 
 
 def fails_over(pick: Pick, state: PairState) -> Steps:

@@ -112,6 +112,21 @@ class BrokerTracker:
         if message in self._ledger.names.places:
             self._placed.add(message)
 
+    def waits(self, send: bk.Send, message: str, due: float) -> None:
+        """A slave has got a message of its master's that waits, not to be shown before ``due``."""
+        self._ledger.waits(send, message, due)
+
+    def begun(self, send: bk.Send, message: str, moment: float) -> None:
+        """A slave has got a half message of its master's by a moment."""
+        self._ledger.sends[message] = (send, None)
+        self._transactions.copied(send, message, moment)
+        if message in self._ledger.names.places:
+            self._placed.add(message)
+
+    def ended(self, message: str) -> None:
+        """The master was told how a half message ends, which its slave may know, or not."""
+        self._transactions.ended_elsewhere(message)
+
     def told(self, conn: str, number: int, moment: float, command: Command) -> list[Violation]:
         """What is wrong about a request of the Broker's, which was noticed behind a step."""
         found: list[Violation] = []
