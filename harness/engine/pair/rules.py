@@ -14,7 +14,7 @@ RULES: Final = (
     Rule(pair.sends_to_itself),
     Rule(pair.replicates),
     Rule(pair.parts),
-    Rule(pair.restarts, ours=True, once_in=2),
+    Rule(pair.restarts, ours=True),
     Rule(pair.looks),
     Rule(pair.commits),
     Rule(pair.takes_over),

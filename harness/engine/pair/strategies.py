@@ -88,7 +88,7 @@ def parts(pick: Pick, state: PairState) -> Steps:
 def restarts(pick: Pick, state: PairState) -> Steps:
     """One of them is ended and started again, mostly with a message under way before or behind that."""
     steps = _begun(pick, state)
-    if pick.below(2):
+    if pick.below(4):
         steps.append(_message(pick, state, 0))
         steps += [] if state.is_promoted else [_replicate(pick)]
     steps.append(Restart(server=0 if pick.once_in(3) else 1, how=pick.one(ENDINGS)))
