@@ -126,7 +126,8 @@ def takes_over(pick: Pick, state: PairState) -> Steps:
         steps.append(Restart(server=1, how=pick.one(ENDINGS)))
     elif how == 2 and state.was_connected:
         steps += _promoted(pick, killed=bool(pick.below(2)))
-    found = [committed(one) for one in commits] or [_committed(pick, state)]
+    found: list[AnyStep] = [committed(one) for one in commits]
+    found = found or [_committed(pick, state)]
     return (*steps, *(_of_slave(one) for one in found))
 
 

@@ -201,9 +201,13 @@ class Groups:
         self._known.clear()
         if taken.offsets is None or taken.offsets.code or not taken.is_asked:
             return
+        try:
+            table = ConsumerOffsets.decode(taken.offsets.body).offset_table
+        except WireError:  # the master is held against that
+            return
         found: dict[tuple[str, str, int], int] = {}
-        for key, queues in ConsumerOffsets.decode(taken.offsets.body).offset_table.items():
-            topic, _, group = key.partition("@")
+        for name, queues in table.items():
+            topic, _, group = name.partition("@")
             if topic in made and group in made:
                 found |= {(made[group], made[topic], queue): offset for queue, offset in queues.items()}
         of = {(group, topic) for group, topic, _ in found}
