@@ -392,8 +392,9 @@ class Executor:
     def _replicate(self, step: Replicate) -> list[Observation]:
         self._server(step.server)
         answered = tuple(one.number for one in self._underway if one.is_answered)
+        is_coming = len(answered) < len(self._underway)
         invoked = self.now(step.server)
-        copied = self._observed(step, invoked, self._replicating.carry(step, answered))
+        copied = self._observed(step, invoked, self._replicating.carry(step, answered, is_coming))
         return [copied, *self._collect()]
 
     def _take_over(self, step: TakeOver) -> list[Observation]:

@@ -23,6 +23,8 @@ _COMES_WITHIN = 40.0
 """Protocol seconds in which a slave surely has registered, heard of its master, and connected."""
 _WITHIN = 5.0
 """Those in which a push or a report surely comes."""
+_STORES_WITHIN = 1.0
+"""Those in which a master mostly has stored what it was sent: less than it waits for its slave."""
 _ASKS_WITHIN = 90.0
 """Those in which a slave that hears where its master is surely has asked it: in 5.x it asks each minute."""
 _BESIDE = (
@@ -47,8 +49,10 @@ class Replicating:
         self._carried = 0
         """Where that begins."""
 
-    def carry(self, step: Replicate, answered: tuple[int, ...]) -> Copied:
-        """Gives the slave what the master has pushed, and tells the master what the slave has reported."""
+    def carry(self, step: Replicate, answered: tuple[int, ...], is_coming: bool) -> Copied:
+        """Gives the slave what the master has pushed, and tells the master what the slave has reported.
+        ``is_coming``: the master was just sent something that it may not have stored yet.
+        """
         began = None
         if not self._is_connected():
             began = self._connect()
@@ -56,7 +60,7 @@ class Replicating:
                 return Copied(answered=answered, began=None, is_connected=False)
         assert self._at_master is not None
         assert self._at_slave is not None
-        end, pushes = self._pushed(self._at_master)
+        end, pushes = self._pushed(self._at_master, is_coming)
         data = self._ahead[: step.most]
         if data:
             self._at_slave.push(self._carried, data)
@@ -162,9 +166,15 @@ class Replicating:
         self._ahead, self._carried = b"", report
         return report
 
-    def _pushed(self, at_master: Slave) -> tuple[int, tuple[tuple[int, bytes], ...]]:
+    def _pushed(self, at_master: Slave, is_coming: bool) -> tuple[int, tuple[tuple[int, bytes], ...]]:
         """Where the log of the master ends, and what has come of it that had not come yet."""
         end = self._end_of_log()
+        until = self._master.now() + _STORES_WITHIN
+        while is_coming and end <= self._carried + len(self._ahead) and self._master.now() < until:
+            if not self._master.jitter:
+                break  # time is virtual: what is not there by now does not come
+            self._master.pause(self._master.clock.timing.pause)
+            end = self._end_of_log()
         found: list[tuple[int, bytes]] = []
         until = self._master.now() + _WITHIN
         while self._carried + len(self._ahead) < end and self._master.now() < until:
