@@ -17,6 +17,7 @@ import msgspec
 from harness.catalogue import Role, catalogue
 from harness.cli.output import say_json
 from harness.cli.parser import Usage
+from harness.cli.playing import is_played, played
 from harness.cli.status import FAILED, HARNESS_FAILED, INCONCLUSIVE, OK
 from harness.conformance.loading import cases
 from harness.engine.controller.kind import ControllerKind
@@ -24,6 +25,7 @@ from harness.engine.controller.role import CONTROLLER
 from harness.engine.pair.kind import PairKind
 from harness.engine.pair.role import PAIR
 from harness.findings import folder
+from harness.findings.experiment import Finding, Flaky
 from harness.findings.record import Record, record_of
 from harness.findings.replay import replayed
 from harness.findings.replay_answers import differences
@@ -46,6 +48,7 @@ class _Recorded(msgspec.Struct, frozen=True):
     decides: dict[str, Any] | None = None
     must: tuple[int, ...] = ()
     """Rows that make it a reproduction, where it is that of a finding."""
+    found: Finding | Flaky | None = None
     cut: bool = False
     """The file ends in the middle of an event."""
 
@@ -53,12 +56,14 @@ class _Recorded(msgspec.Struct, frozen=True):
 def run(options: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     recorded = _read(options.trace)
+    if recorded.found is not None and is_played(recorded.trace.header.case):
+        return _play(options, recorded, recorded.found)
     both = bool(recorded.decides and recorded.decides.get("both"))
     record = record_of(recorded.trace, recorded.decisive, both=both)
     record.data["decides"] = recorded.decides
     targets = _targets(options, recorded.trace, record)
     people = sys.stderr if options.json else sys.stdout
-    _head(recorded, record, targets, people)
+    _head(recorded, targets, people)
     instances: list[Instance] = []
     why = ""
     try:
@@ -83,6 +88,36 @@ def run(options: argparse.Namespace) -> int:
     return _finish(options, recorded, record, targets, player, why, people)
 
 
+def _play(options: argparse.Namespace, recorded: _Recorded, found: Finding | Flaky) -> int:
+    """Plays the program of a finding again."""
+    header = recorded.trace.header
+    people = sys.stderr if options.json else sys.stdout
+    target = _targets(options, recorded.trace, record_of(recorded.trace, recorded.decisive))[0]
+    _head(recorded, [target], people)
+    _write(
+        people, ["its program is played again: no recorded frame carries the log from master to slave", ""]
+    )
+    came = played(target, header.profile, found.program, found.violation)
+    steps = f"{len(found.program)} steps"
+    _write(people, [came.remark, f"{steps}          {_WORDS[came.status]}, exit {came.status}"])
+    if options.json:
+        say_json(
+            {
+                "conclusion": _WORDS[came.status],
+                "exit_status": came.status,
+                "trace": str(options.trace),
+                "then": header.target,
+                "now": [target.uri],
+                "incomplete": [came.remark] if came.shows is None else [],
+                "behind": 0.0,
+                "shows": came.shows,
+                "answers": [],
+                "again": shlex.join(options.command_line),
+            }
+        )
+    return came.status
+
+
 # --- what is done again -------------------------------------------------------------------------------------
 
 
@@ -105,7 +140,9 @@ def _read(path: Path) -> _Recorded:
             trace = read_trace(path / folder.TRACE)
         except (OSError, msgspec.MsgspecError, TraceError) as problem:
             raise Usage(f"rmq-harness replay: {path}: no whole folder of a finding: {problem}") from None
-        return _Recorded(path, trace, summary.decisive, summary.decides, tuple(summary.predicate))
+        return _Recorded(
+            path, trace, summary.decisive, summary.decides, tuple(summary.predicate), summary.found
+        )
     if path.is_dir():
         inside = sorted(path.glob("traces/*.trace")) or sorted(path.glob("findings/*"))
         hint = f"; it holds some, such as {inside[0]}" if inside else ""
@@ -193,7 +230,7 @@ def _started(target: Target, setup: Setup) -> Instance:
 # --- what is said -------------------------------------------------------------------------------------------
 
 
-def _head(recorded: _Recorded, record: Record, targets: Sequence[Target], people: TextIO) -> None:
+def _head(recorded: _Recorded, targets: Sequence[Target], people: TextIO) -> None:
     header = recorded.trace.header
     about = header.case or ("a finding" if recorded.must else "a trace")
     now = catalogue().current(header.case)

@@ -21,7 +21,7 @@ from harness.engine.hearing import Hearing
 from harness.engine.replicating import Replicating
 from harness.engine.sending import Asked, Open, Sender
 from harness.program.broker.frames import learnt, learnt_of_a_question
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.broker.steps import BrokerRequest, Hear, NameServer
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
@@ -151,6 +151,8 @@ class Executor:
                 return [*seen, self._observed(step, self.now(), self._hearing.heard())]
             case Replicate():
                 return self._replicate(step)
+            case TakeOver():
+                return self._take_over(step)
             case Part():
                 seen = self._collect()
                 self._replicating.part()
@@ -391,9 +393,18 @@ class Executor:
     def _replicate(self, step: Replicate) -> list[Observation]:
         self._server(step.server)
         answered = tuple(one.number for one in self._underway if one.is_answered)
+        is_coming = len(answered) < len(self._underway)
         invoked = self.now(step.server)
-        copied = self._observed(step, invoked, self._replicating.carry(step, answered))
+        copied = self._observed(step, invoked, self._replicating.carry(step, answered, is_coming))
         return [copied, *self._collect()]
+
+    def _take_over(self, step: TakeOver) -> list[Observation]:
+        session = self._server(step.server)
+        seen = self._collect()
+        invoked = session.now()
+        with self._sender.waiting(session):
+            taken = self._replicating.take_over()
+        return [*seen, self._observed(step, invoked, taken)]
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -435,7 +446,7 @@ class Executor:
 
     def _observed(
         self,
-        step: Close | Reconnect | Restart | NameServer | Hear | Replicate | Part,
+        step: Close | Reconnect | Restart | NameServer | Hear | Replicate | TakeOver | Part,
         invoked: float,
         outcome: Outcome = None,
         asked: int | None = None,

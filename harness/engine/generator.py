@@ -23,7 +23,9 @@ from harness.program.steps import AnyStep
 _LEFT_OUT = 0.8
 """The greatest share of the rules that a program leaves out."""
 _AMONG_STARTS = 2
-"""One program in this many restarts a server at the least, where each starts several."""
+"""So many rules of each program restart a server, where a start takes long and each program starts several
+servers anyway: what these rules reach is rare.
+"""
 _LONG = 4
 """How many long waits a patient program may have, where time costs something."""
 MOST = 10_000
@@ -57,7 +59,9 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     """One program in this many carries out steps that named quirks are about; 0: all programs do."""
     restarts: bool = True
     restarts_once_in: int = 1
-    """One program in this many restarts a server; where that is not every program, once."""
+    """One program in this many restarts a server."""
+    restarting_rules: int = 0
+    """So many rules of such a program do; 0: any number."""
     rules: int = 30
     """How many rules make a program, before everything is read back."""
 
@@ -66,8 +70,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
         """The bounds of a target."""
         role, ours = context.role, context.capabilities.is_ours
         restarts_once_in = context.restarts_once_in
-        if role.least_servers > 1:  # each program starts servers of its own
-            restarts_once_in = min(restarts_once_in, _AMONG_STARTS)
+        starts_several = role.least_servers > 1 < restarts_once_in
         return cls(
             servers=role.servers if ours else 1,
             moment=context.moment,
@@ -75,15 +78,17 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
             waits_once_in=context.waits_once_in,
             seeks_once_in=10 if context.known else 0,
             restarts=ours,
-            restarts_once_in=restarts_once_in,
+            restarts_once_in=1 if starts_several else restarts_once_in,
+            restarting_rules=_AMONG_STARTS if starts_several else min(restarts_once_in - 1, 1),
             rules=context.rules,
         )
 
     def __str__(self) -> str:
+        several = f"*{self.restarting_rules}" if self.restarting_rules > 1 else ""
         return (
             f"rules={self.rules} servers={self.servers} moment={self.moment} "
             f"moments=1/{self.moments_once_in} "
-            f"waits=1/{self.waits_once_in} restarts={int(self.restarts)}/{self.restarts_once_in} "
+            f"waits=1/{self.waits_once_in} restarts={int(self.restarts)}/{self.restarts_once_in}{several} "
             f"quirks={f'1/{self.seeks_once_in}' if self.seeks_once_in else 'all'}"
         )
 
@@ -127,7 +132,8 @@ class Allowance:
         self._restarted += 1
         if not self._bounds.restarts:
             return False
-        return self._bounds.restarts_once_in == 1 or (self.is_restless and self._restarted == 1)
+        most = self._bounds.restarting_rules
+        return self.is_restless and (not most or self._restarted <= most)
 
 
 class Generator:

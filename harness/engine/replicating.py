@@ -16,13 +16,23 @@ from harness.program.broker.steps import Send
 from harness.session import BrokerSession, Replied, Session
 from harness.session.broker.replication import BETWEEN_BROKERS, Master, Slave
 from harness.spec.broker.replication import SLAVE_TIMEOUT
-from harness.spec.observation import Copied
-from harness.wire import RequestCode
+from harness.spec.observation import Copied, TakenOver
+from harness.wire import Command, RequestCode, ResponseCode
 
 _COMES_WITHIN = 40.0
 """Protocol seconds in which a slave surely has registered, heard of its master, and connected."""
 _WITHIN = 5.0
 """Those in which a push or a report surely comes."""
+_STORES_WITHIN = 1.0
+"""Those in which a master mostly has stored what it was sent: less than it waits for its slave."""
+_ASKS_WITHIN = 90.0
+"""Those in which a slave that hears where its master is surely has asked it: in 5.x it asks each minute."""
+_BESIDE = (
+    RequestCode.GET_ALL_CONSUMER_OFFSET,
+    RequestCode.GET_ALL_DELAY_OFFSET,
+    RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+)
+"""What a slave asks for, in this order. Topics are not among it: it asks for them at another port."""
 
 
 class Replicating:
@@ -39,8 +49,10 @@ class Replicating:
         self._carried = 0
         """Where that begins."""
 
-    def carry(self, step: Replicate, answered: tuple[int, ...]) -> Copied:
-        """Gives the slave what the master has pushed, and tells the master what the slave has reported."""
+    def carry(self, step: Replicate, answered: tuple[int, ...], is_coming: bool) -> Copied:
+        """Gives the slave what the master has pushed, and tells the master what the slave has reported.
+        ``is_coming``: the master was just sent something that it may not have stored yet.
+        """
         began = None
         if not self._is_connected():
             began = self._connect()
@@ -48,7 +60,7 @@ class Replicating:
                 return Copied(answered=answered, began=None, is_connected=False)
         assert self._at_master is not None
         assert self._at_slave is not None
-        end, pushes = self._pushed(self._at_master)
+        end, pushes = self._pushed(self._at_master, is_coming)
         data = self._ahead[: step.most]
         if data:
             self._at_slave.push(self._carried, data)
@@ -66,7 +78,46 @@ class Replicating:
             carried=self._carried,
             reported=reported,
             told=reported if step.reports else None,
+            at_master=self._master.now(),
         )
+
+    def take_over(self) -> TakenOver:
+        """The slave asks for what its master knows beside messages, and gets what the master answers now.
+        From then on it hears of no master to ask.
+        """
+        began = self._master.now()
+        answers = [self._answer(code) for code in _BESIDE]
+        ended = self._master.now()
+        at, asked = self._slave.nameservers[1], None
+        for code, answer in zip(_BESIDE, answers, strict=True):
+            if answer is not None:
+                at.answers(code, answer.code, ext=answer.ext, body=answer.body)
+        self._says({"masterAddr": at.address})
+        since = self._slave.mark()
+        for code in _BESIDE[:: len(_BESIDE) - 1]:
+            outcome = at.next(code, since=since, within=_ASKS_WITHIN).outcome()
+            asked = outcome if code == _BESIDE[0] else asked
+        self._slave.pause(self._slave.clock.timing.pause)
+        for code in _BESIDE:
+            at.answers(code, ResponseCode.SYSTEM_ERROR)
+        self._says({})
+        return TakenOver(
+            began=began,
+            ended=ended,
+            offsets=answers[0],
+            groups=b"" if answers[2] is None else answers[2].body,
+            is_asked=isinstance(asked, Replied),
+        )
+
+    def _answer(self, code: int) -> Command | None:
+        """Of the master, when it is asked what a slave would ask it."""
+        answer = self._master.ask_own(code, {}, b"", self._master.connection)
+        return answer.command if isinstance(answer, Replied) else None
+
+    def _says(self, more: dict[str, str | None]) -> None:
+        """What the slave hears when it registers."""
+        copies = {} if self._at_slave is None else {"haServerAddr": self._at_slave.address}
+        self._slave.nameserver.answers(RequestCode.REGISTER_BROKER, ext={**copies, **more})
 
     def wait_for(self, one: Asked) -> None:
         """Waits for the answer to a send that its slave may keep back, as long as a master waits."""
@@ -111,9 +162,7 @@ class Replicating:
         if self._at_slave is None:
             self._master.note(BETWEEN_BROKERS)
             self._at_slave = self._slave.master()
-            self._slave.nameserver.answers(
-                RequestCode.REGISTER_BROKER, ext={"haServerAddr": self._at_slave.address}
-            )
+            self._says({})
         until = self._slave.now() + _COMES_WITHIN
         report = None
         while report is None and self._slave.now() < until:
@@ -128,9 +177,15 @@ class Replicating:
         self._ahead, self._carried = b"", report
         return report
 
-    def _pushed(self, at_master: Slave) -> tuple[int, tuple[tuple[int, bytes], ...]]:
+    def _pushed(self, at_master: Slave, is_coming: bool) -> tuple[int, tuple[tuple[int, bytes], ...]]:
         """Where the log of the master ends, and what has come of it that had not come yet."""
         end = self._end_of_log()
+        until = self._master.now() + _STORES_WITHIN
+        while is_coming and end <= self._carried + len(self._ahead) and self._master.now() < until:
+            if not self._master.jitter:
+                break  # time is virtual: what is not there by now does not come
+            self._master.pause(self._master.clock.timing.pause)
+            end = self._end_of_log()
         found: list[tuple[int, bytes]] = []
         until = self._master.now() + _WITHIN
         while self._carried + len(self._ahead) < end and self._master.now() < until:

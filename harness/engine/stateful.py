@@ -30,7 +30,8 @@ class StatefulExperiment(ContextExperiment):
         """Plays a program to its end or to its first violation. A violation that a named quirk of the target
         explains is left out. Raises ``TargetError``.
         """
-        servers = 1 + max((getattr(step, "server", 0) for step in program), default=0)
+        named = 1 + max((getattr(step, "server", 0) for step in program), default=0)
+        servers = max(named, self._context.role.least_servers)
         program_run = ProgramRun(
             self._context,
             self.names(),

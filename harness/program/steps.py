@@ -15,7 +15,7 @@ import msgspec
 
 from harness.program.broker import steps as bk
 from harness.program.broker.any_request import AnyRequest
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.nameserver import controller_steps as ctl
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Reconnect, Request, Restart, Time
@@ -25,7 +25,17 @@ AnyQuestion = ns.AnyRequest | AnyRequest | ctl.AnyRequest
 """A request to a server of either role, or to a controller."""
 
 AnyStep = (
-    AnyQuestion | ns.Damaged | bk.NameServer | bk.Hear | Replicate | Part | Close | Reconnect | Restart | Time
+    AnyQuestion
+    | ns.Damaged
+    | bk.NameServer
+    | bk.Hear
+    | Replicate
+    | TakeOver
+    | Part
+    | Close
+    | Reconnect
+    | Restart
+    | Time
 )
 """Of a NameServer or of a Broker."""
 
@@ -35,6 +45,7 @@ _OTHER_TITLES: dict[type, str] = {
     bk.NameServer: "a NameServer of the Broker changes",
     bk.Hear: "what NameServers have heard",
     Replicate: "the slave gets what its master has",
+    TakeOver: "the slave takes over what its master knows",
     Part: "master and slave lose each other",
     Close: "close of a connection",
     Reconnect: "new connection beside the old one",

@@ -90,9 +90,29 @@ class Copied(msgspec.Struct, frozen=True, kw_only=True):
     """Where the log of the slave ended then, as it said last."""
     told: int | None = None
     """What the master was told of that."""
+    at_master: float = 0.0
+    """When that was, on the clock of the master."""
 
 
-Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | Heard | Copied | None
+class TakenOver(msgspec.Struct, frozen=True, kw_only=True):
+    """What a slave has got of what its master knows beside messages."""
+
+    began: float
+    """Before the master was asked for it, on the clock of the master."""
+    ended: float
+    offsets: Command | None
+    """The answer of the master about the offsets of all groups, which the slave was given; None: there was
+    none.
+    """
+    groups: bytes = b""
+    """The groups that the slave was given."""
+    is_asked: bool = True
+    """Whether the slave has asked for the offsets."""
+    is_sure: bool = True
+    """Whether it is a slave that has to take them over."""
+
+
+Outcome: TypeAlias = Answered | Ended | Garbled | Unanswered | Heard | Copied | TakenOver | None
 """None where no answer is due: one-way requests, closes, time."""
 
 

@@ -118,6 +118,7 @@ class MasterLink(Part):
     def store(self, offset: int, data: bytes) -> None:
         """Store what was pushed, and find the messages that are whole now."""
         self.broker.store.raw.append(offset, data)
+        self.broker.transactions.is_behind = True
 
     def fits(self, offset: int) -> bool:
         """Whether a push that begins there can be taken."""

@@ -11,7 +11,7 @@
    `TRANS_CHECK_MAX_TIME_TOPIC`. An end may name any copy that has the unique key of the newest.
 4. A half message that an administrator names (323) is stored once more, as one that no producer was asked
    about.
-5. A slave asks no producer.
+5. A slave asks no producer. What its master has pushed is gone through when the slave has become the master.
 
 Source: EndTransactionProcessor, TransactionalMessageServiceImpl, TransactionalMessageBridge,
 AbstractTransactionalMessageCheckListener of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -78,6 +78,8 @@ class Transactions(Part):
         """By queue offset, in order."""
         self._copies: dict[str, int] = {}
         """Unique key to the queue offset of the newest copy that is open."""
+        self.is_behind = False
+        """Whether there is what a master has pushed since it was all gone through."""
         self._check_at = broker.started + self.interval()
         self._asked = 0
         self._read_again()
@@ -114,6 +116,7 @@ class Transactions(Part):
             return Reply(ResponseCode.SLAVE_NOT_AVAILABLE)
         if how == _UNKNOWN:
             return None
+        self._catch_up()
         half = self.broker.store.at(fields.int64(ext, "commitLogOffset") or 0)
         fault = self.fault(half, command)
         if half is None or fault is not None:
@@ -233,6 +236,7 @@ class Transactions(Part):
     def tick(self, now: int) -> None:
         """Go through what was open when this began."""
         self._check_at = now + self.interval()
+        self._catch_up()
         for offset, half in list(self.open.items()):
             if self.is_to_check(half, now):
                 self._check(offset, half, now)
@@ -354,6 +358,13 @@ class Transactions(Part):
         for topic, offset in noted.items():
             if offset and offset != offsets.offset_of(CHECKING_GROUP, topic, 0):
                 offsets.commit(CHECKING_GROUP, topic, 0, offset, now)
+
+    def _catch_up(self) -> None:
+        if self.is_behind:
+            self.is_behind = False
+            self.open.clear()
+            self._copies.clear()
+            self._read_again()
 
     def _read_again(self) -> None:
         for half in self._stored(TopicName.TRANS_HALF):

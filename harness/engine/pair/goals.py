@@ -5,7 +5,7 @@ from __future__ import annotations
 from harness.engine.coverage import Coverage, Goal
 from harness.engine.pair.program_state import PairState
 from harness.program.broker import steps as bk
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.step import Restart
 from harness.program.steps import AnyStep
 
@@ -16,6 +16,10 @@ def _is_alone(state: PairState) -> bool:
 
 def _is_read_from(state: PairState, step: bk.Pull) -> bool:
     return step.server == 1 and state.slave.stored.get((step.topic, step.queue), 0) > 0
+
+
+def _has_taken_over(state: PairState, step: bk.Committed) -> bool:
+    return step.server == 1 and (step.group, step.topic, step.queue) in state.taken_over
 
 
 def _goes_on(state: PairState, step: bk.Send) -> bool:
@@ -50,6 +54,50 @@ GOALS: tuple[Goal, ...] = (
         "the slave takes the place of its master",
         (bk.Switch,),
         lambda p, s: s.server == 1 and s.role == "master" and p.was_connected,
+    ),
+    Goal(
+        "taken-over",
+        "the slave takes offsets over from its master",
+        (TakeOver,),
+        lambda p, _: bool(p.offsets) and not p.is_promoted,
+    ),
+    Goal(
+        "taken-over-is-shown",
+        "the slave is asked for an offset that it took over",
+        (bk.Committed,),
+        _has_taken_over,
+    ),
+    Goal(
+        "promoted-knows-offsets",
+        "a slave that was promoted is asked for an offset of its master's",
+        (bk.Committed,),
+        lambda p, s: p.is_promoted and _has_taken_over(p, s),
+    ),
+    Goal(
+        "delay-is-copied",
+        "a message that waits is on the slave",
+        (Replicate,),
+        lambda p, s: bool(p.waiting) and s.most is None,
+    ),
+    Goal(
+        "half-is-copied",
+        "an open half message is on the slave",
+        (Replicate,),
+        lambda p, s: [] in p.verdicts.values() and s.most is None,
+    ),
+    Goal(
+        "delay-outlives-its-master",
+        "a slave with a message that waits takes the place of its master",
+        (bk.Switch,),
+        lambda p, s: s.server == 1 and s.role == "master" and p.was_connected and bool(p.slave.waiting),
+    ),
+    Goal(
+        "promoted-commits",
+        "a slave that was promoted commits a half message of its master's",
+        (bk.End,),
+        lambda p, s: (
+            s.server == 1 and p.is_promoted and p.slave.verdicts.get(s.message) == [] and s.verdict == 8
+        ),
     ),
     Goal("goes-on", "a slave that was promoted gets a message", (bk.Send,), _goes_on),
 )

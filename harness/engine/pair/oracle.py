@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from harness.catalogue import profile_named
 from harness.engine.broker.oracle import BrokerOracle
 from harness.engine.executor import Unsolicited
+from harness.program.broker.steps import Offsets
 from harness.program.names import Names
-from harness.spec import Observation, Violation
+from harness.spec import Answered, Observation, Violation
 from harness.spec.broker import BrokerTracker
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.invariants import statements_of, violation_of
 from harness.spec.broker.replication import Replication
+from harness.spec.observation import TakenOver
 
 
 class PairOracle(BrokerOracle):
@@ -37,9 +39,26 @@ class PairOracle(BrokerOracle):
         rest: list[Observation] = []
         self._replication.coming(seen)
         for one in seen:
+            rest += _asked_of_the_master(one)
             try:
                 judged = self._replication.seen(one)
                 rest += [judged] if self._replication.is_slave_known or not one.server else []
             except InvariantError as wrong:
                 found.append(violation_of(wrong, self._profile, one.number))
         return found + super().observe(rest, unsolicited)
+
+
+def _asked_of_the_master(one: Observation) -> list[Observation]:
+    """What the master was asked so that its slave could take it over."""
+    taken = one.outcome
+    if not isinstance(taken, TakenOver) or taken.offsets is None:
+        return []
+    return [
+        Observation(
+            number=one.number,
+            step=Offsets(),
+            invoked=taken.began,
+            returned=taken.ended,
+            outcome=Answered(taken.offsets, -1),
+        )
+    ]

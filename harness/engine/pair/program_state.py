@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from harness.engine.broker.program_state import ProgramState
 from harness.program.broker import steps as bk
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
@@ -27,6 +27,8 @@ class PairState(ProgramState):
         """Whether the slave may have the beginning of a message."""
         self.is_promoted = False
         """Whether the slave has become a master of its own."""
+        self.taken_over: set[tuple[str, str, int]] = set()
+        """By group, topic and queue: the offsets that the slave has from its master."""
 
     def apply(self, step: AnyStep) -> None:
         server = getattr(step, "server", 0)
@@ -37,6 +39,11 @@ class PairState(ProgramState):
                 return
             case Replicate():
                 self._replicated(step)
+                return
+            case TakeOver():
+                if not self.is_promoted:
+                    self.slave.offsets |= self.offsets
+                    self.taken_over |= set(self.offsets)
                 return
             case Part():
                 self.is_connected = False
@@ -55,7 +62,7 @@ class PairState(ProgramState):
 
     def facts(self) -> object:
         links = (self.was_connected, self.is_connected, self.is_half, self.is_promoted)
-        return super().facts(), self.slave.facts(), links
+        return super().facts(), self.slave.facts(), links, sorted(self.taken_over)
 
     def _replicated(self, step: Replicate) -> None:
         if self.is_promoted:
@@ -64,6 +71,12 @@ class PairState(ProgramState):
         self.is_half = step.most is not None
         if step.most is None:
             self.slave.messages = dict(self.messages)
+            self.slave.due = [*self.due]
+            self.slave.verdicts = {
+                message: [*verdicts]
+                for message, verdicts in self.verdicts.items()
+                if self.messages[message].topic in self.slave.topics
+            }
             self.slave.stored = {
                 key: count for key, count in self.stored.items() if key[0] in self.slave.topics
             }

@@ -40,7 +40,13 @@ _MASTER = {
     "inSyncReplicas": "2",
     "slaveTimeout": str(int(SLAVE_TIMEOUT * 1000)),
 }
-_SLAVE = {**_COMMON, "brokerRole": "SLAVE", "brokerId": "1", "slaveReadEnable": "true"}
+_SLAVE = {
+    **_COMMON,
+    "brokerRole": "SLAVE",
+    "brokerId": "1",
+    "slaveReadEnable": "true",
+    "unused": "{nameserver2}",  # what the slave is told is the address of its master
+}
 
 
 class _Pair:

@@ -14,9 +14,12 @@ RULES: Final = (
     Rule(pair.sends_to_itself),
     Rule(pair.replicates),
     Rule(pair.parts),
-    Rule(pair.restarts, ours=True, once_in=2),
+    Rule(pair.restarts, ours=True),
     Rule(pair.looks),
     Rule(pair.commits),
+    Rule(pair.takes_over),
+    Rule(pair.delays),
+    Rule(pair.begins_a_transaction),
     Rule(pair.fails_over),
     Rule(pair.goes_on),
     Rule(pair.waits),
@@ -28,4 +31,4 @@ RULES: Final = (
     Rule(topics.asks_for_a_status),
     Rule(trouble.closes),
 )
-"""Nothing that a Broker delivers later: a slave that has become the master would deliver it, too."""
+"""Nothing with 5.x's timers, and nothing is sent back."""

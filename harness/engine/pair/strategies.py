@@ -11,6 +11,7 @@ from harness.engine.broker.strategies.choices import (
     GROUPS,
     KEYS,
     MOST,
+    VERDICTS,
     any_queue,
     committed,
     new_message,
@@ -19,9 +20,10 @@ from harness.engine.broker.strategies.consumers import commits_an_offset
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.engine.pair.program_state import PairState
 from harness.program.broker import steps as bk
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
+from harness.spec.broker.ledger import DELAYS
 
 _TOPICS = ("T0", "T1")
 _PARTS = (None, None, None, 300, 40, -1)
@@ -86,7 +88,7 @@ def parts(pick: Pick, state: PairState) -> Steps:
 def restarts(pick: Pick, state: PairState) -> Steps:
     """One of them is ended and started again, mostly with a message under way before or behind that."""
     steps = _begun(pick, state)
-    if pick.below(2):
+    if pick.below(4):
         steps.append(_message(pick, state, 0))
         steps += [] if state.is_promoted else [_replicate(pick)]
     steps.append(Restart(server=0 if pick.once_in(3) else 1, how=pick.one(ENDINGS)))
@@ -106,6 +108,64 @@ def commits(pick: Pick, state: PairState) -> Steps:
     return tuple(_of_slave(step) for step in steps)
 
 
+def takes_over(pick: Pick, state: PairState) -> Steps:
+    """A group commits offsets to the master, the slave takes them over, and shows them, perhaps when it has
+    been killed or has taken the place of its master.
+    """
+    if state.is_promoted:
+        return _looks(pick, state)
+    steps = _begun(pick, state)
+    if pick.below(4):
+        steps += commits_an_offset(pick, state)
+    steps.append(TakeOver())
+    commits = [one for one in steps if isinstance(one, bk.Commit)]
+    if commits and pick.once_in(3):  # the slave does not know of this one
+        steps.append(msgspec.structs.replace(commits[-1], offset=commits[-1].offset + 2))
+    how = pick.below(4)
+    if how == 1:
+        steps.append(Restart(server=1, how=pick.one(ENDINGS)))
+    elif how == 2 and state.was_connected:
+        steps += _promoted(pick, killed=bool(pick.below(2)))
+    found: list[AnyStep] = [committed(one) for one in commits]
+    found = found or [_committed(pick, state)]
+    return (*steps, *(_of_slave(one) for one in found))
+
+
+def delays(pick: Pick, state: PairState) -> Steps:
+    """A message waits, on the slave, too; perhaps until that has taken the place of its master."""
+    steps = _begun(pick, state)
+    level = pick.one((1, 1, 2, 3))
+    send = msgspec.structs.replace(_message(pick, state, 0), level=level, long=False)
+    if state.is_promoted:
+        return (*steps, _of_slave(send), *_looks(pick, state))
+    steps += [send, _replicate(pick)]
+    if pick.once_in(3):
+        steps.append(TakeOver())
+    if pick.once_in(3):
+        steps += _promoted(pick, killed=bool(pick.below(2)))
+    steps.append(Time(seconds=pick.one((1, DELAYS[level - 1] + 2))))
+    return (*steps, _of_slave(bk.Pull(topic=send.topic, queue=send.queue)))
+
+
+def begins_a_transaction(pick: Pick, state: PairState) -> Steps:
+    """A half message, mostly on the slave, too, is ended by the master, by the slave that has become the
+    master, or by both.
+    """
+    steps = _begun(pick, state)
+    half = msgspec.structs.replace(_message(pick, state, 0), half=True, awaited=False)
+    end = bk.End(message=half.message, group=half.group, verdict=pick.one(VERDICTS))
+    pull = bk.Pull(topic=half.topic, queue=half.queue)
+    if state.is_promoted:
+        half = msgspec.structs.replace(half, awaited=True)
+        return (*steps, *(_of_slave(one) for one in (half, pull, end, pull)))
+    steps += [half, Replicate() if pick.below(4) else _replicate(pick), _of_slave(pull)]
+    if pick.once_in(3):
+        steps += [end, _replicate(pick), _of_slave(pull)]
+    if state.was_connected and pick.once_in(3):
+        return (*steps, *_promoted(pick, killed=bool(pick.below(2))), _of_slave(end), _of_slave(pull))
+    return tuple(steps)
+
+
 def fails_over(pick: Pick, state: PairState) -> Steps:
     """The master ends, mostly when the slave has all, and the slave is started again as a master: it has what
     was acknowledged, and goes on behind that.
@@ -115,11 +175,7 @@ def fails_over(pick: Pick, state: PairState) -> Steps:
     steps = [*_begun(pick, state), _message(pick, state, 0)]
     if state.is_half or not state.was_connected or pick.below(4):
         steps.append(Replicate())
-    steps += [Restart(how="kill") if pick.below(2) else Part(), bk.Switch(server=1)]
-    steps += [
-        Restart(server=1, how=pick.one(ENDINGS)),
-        bk.Switch(server=1),
-    ]  # not all keep a role that was changed
+    steps += _promoted(pick, killed=bool(pick.below(2)))
     for number in range(1, 1 + pick.below(3)):
         steps.append(_of_slave(_message(pick, state, number)))
     return (*steps, *_looks(pick, state))
@@ -135,6 +191,16 @@ def goes_on(pick: Pick, state: PairState) -> Steps:
 def waits(pick: Pick, state: PairState) -> Steps:
     """Time passes."""
     return (Time(seconds=pick.one((1, 5, 25))),)
+
+
+def _promoted(pick: Pick, *, killed: bool) -> list[AnyStep]:
+    """The slave loses its master and takes its place. Not all keep a role that was changed."""
+    return [
+        Restart(how="kill") if killed else Part(),
+        bk.Switch(server=1),
+        Restart(server=1, how=pick.one(ENDINGS)),
+        bk.Switch(server=1),
+    ]
 
 
 def _begun(pick: Pick, state: PairState) -> list[AnyStep]:

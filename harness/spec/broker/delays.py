@@ -29,12 +29,12 @@ class _Waiting(msgspec.Struct):
 
 
 class Delays:
-    """Of one Broker."""
+    """Of one Broker. ``slave``: it is started as one."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, slave: bool = False) -> None:
         self._waiting: list[_Waiting] = []
-        self._is_paused = False
-        self._sees_to_them = True
+        self._is_paused = slave
+        self._sees_to_them = not slave
 
     def begins(self, entry: Entry) -> None:
         """A message that waits was stored."""
@@ -42,6 +42,14 @@ class Delays:
             self._wait(entry)
         if self._is_paused or not self._sees_to_them:
             entry.latest = inf
+
+    def copied(self, entry: Entry) -> None:
+        """A slave has got a message that waits. Whether it delivers it one day is not known."""
+        self._wait(entry)
+        if self._is_paused:
+            entry.earliest = inf
+        else:
+            self._waiting.pop()
 
     def pause(self, entries: Iterable[Entry], begin: float, end: float) -> None:
         """The Broker has become a slave, surely by ``end``."""

@@ -16,6 +16,7 @@ from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister, Write
 from harness.spec.broker.resets import Resets
+from harness.spec.observation import TakenOver
 from harness.wire import Command, ResponseCode, WireError
 from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
@@ -176,6 +177,8 @@ class Groups:
             return "clone-gives-offsets"
         if ways == {"reset"}:
             return "reset-sets-offsets"
+        if ways == {"copy"}:
+            return "slave-takes-over-offsets"
         return "pull-commits" if ways == {"pull"} else "offset-is-what-was-committed"
 
     def all_asked(self, begin: float, end: float, answer: Command) -> None:
@@ -199,6 +202,39 @@ class Groups:
             values = sorted({-1 if one.value is None else one.value for one in possible})
             where = f"{names.name(group)} in {names.name(topic)}, queue {queue}"
             raise InvariantError(name, f"{where}: {values}", str(shown))
+
+    def took_over(self, taken: TakenOver, begin: float, end: float) -> None:
+        """A slave has got the offsets and the groups of its master. Of a queue where a group is further on
+        the slave, or of which the master has no offset, either may count; and the slave may forget groups of
+        its own.
+        """
+        made = self._ledger.names.made
+        self._mentioned |= {symbol for name, symbol in made.items() if name.encode() in taken.groups}
+        self._known.clear()
+        if taken.offsets is None or taken.offsets.code or not taken.is_asked:
+            return
+        try:
+            table = ConsumerOffsets.decode(taken.offsets.body).offset_table
+        except WireError:  # the master is held against that
+            return
+        found: dict[tuple[str, str, int], int] = {}
+        for name, queues in table.items():
+            topic, _, group = name.partition("@")
+            if topic in made and group in made:
+                found |= {(made[group], made[topic], queue): offset for queue, offset in queues.items()}
+        of = {(group, topic) for group, topic, _ in found}
+        for key, register in self._offsets.items():
+            if key not in found and key[:2] in of:
+                register.write(None, begin, inf, "copy")
+        for key, offset in found.items():
+            register = self._register(*key)
+            is_sure = taken.is_sure and all(
+                (one.value or 0) <= offset for one in register.possible(begin, end)
+            )
+            over = end + self._ledger.lag
+            register.write(offset, begin, over if is_sure else inf, "copy")
+            if is_sure:
+                register.kept = over + 1e-9
 
     def reset(self, step: bk.Reset, begin: float, end: float, answer: Command | None) -> None:
         """222."""
@@ -358,7 +394,7 @@ class Groups:
         """The Broker was ended and started again: a kill may lose offsets that it has not written down."""
         since = begin if how == "term" else begin - _UNWRITTEN
         for register in self._offsets.values():
-            register.forget(since - self._ledger.lag, begin, end)
+            register.forget(max(since - self._ledger.lag, register.kept), begin, end)
         self._members.clear()
         self._locks.clear()
         self.resets.restarted()

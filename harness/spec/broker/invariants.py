@@ -188,6 +188,8 @@ _ALL = (
     Invariant("slave-keeps-whole-messages", "bk.replication.slave-keeps-whole-messages"),
     Invariant("copied-is-there", "bk.replication.slave-stores-what-it-is-pushed"),
     Invariant("copied-is-as-it-was", "bk.replication.slave-stores-what-it-is-pushed"),
+    Invariant("slave-asks-for-offsets", "bk.role.slave-takes-over-groups-and-offsets"),
+    Invariant("slave-takes-over-offsets", "bk.role.slave-takes-over-groups-and-offsets"),
     # NameServers.
     Invariant("registers-at-the-start", "bk.registration.is-sent-at-the-start"),
     Invariant("registers-again-after-ten-seconds", "bk.registration.comes-again-after-ten-seconds"),

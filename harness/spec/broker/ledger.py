@@ -69,7 +69,7 @@ class Ledger:
         self.ha_role = HaRole(line, exact=lag == 0, held=self.held, slave=slave)
         self.started = 0.0
         """When the Broker was started last, as far as is known."""
-        self._delays = Delays()
+        self._delays = Delays(slave=slave)
         self.topics: dict[str, Topic] = {}
         self.queues: dict[tuple[str, int], Queue] = {}
         self.sends: dict[str, tuple[bk.Send, Entry | None]] = {}
@@ -248,6 +248,13 @@ class Ledger:
                 entry.host, entry.log = _place(ids[number])
             self.queue(step.topic, queue).add(entry)
             self.sends[message] = (step, entry)
+
+    def waits(self, step: bk.Send, message: str, due: float) -> None:
+        """A slave has got a message that waits; ``due``: the delay is not over before."""
+        entry = self.entry(step, message, due, inf, "delay")
+        self._delays.copied(entry)
+        self.queue(step.topic, step.queue).add(entry)
+        self.sends[message] = (step, entry)
 
     def _delay(self, step: bk.Send) -> float | None:
         """Seconds that it waits; None where it does not."""

@@ -29,6 +29,8 @@ class RegularRegister:
         self._writes = [Write(None, -inf, -inf)]
         self.written: set[int] = set()
         """All values that were ever written."""
+        self.kept = -inf
+        """A moment at which the server had written down what there was."""
 
     def write(self, value: int | None, begin: float, end: float, how: str) -> Write:
         """``end`` is infinite where it is unknown whether it happened; None: there is no value then."""

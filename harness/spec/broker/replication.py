@@ -8,6 +8,11 @@
 - Of a message that has come half the slave has nothing. Apache's (5.3.3) that is killed takes one for whole
   whose properties lack their end (of 213 bytes, 1 or 60); then nothing more is judged of the slave and of
   what waits for it.
+- The slave's own offsets of groups become those that the master answers when the slave takes them over; they
+  outlive a kill.
+- A message that waits is on the slave, too, and is not shown before its time. Whether a slave that has become
+  the master delivers it is not said: that depends on whether it was started as one. A half message that is on
+  the slave is ended there when the slave has become the master, unless the old master was told how it ends.
 - A slave becomes the master by a change of its role and another start. Until then Apache's (5.3.3) numbers
   the messages of a queue from 0 on, as if those of its master were not there: what it is sent then is not
   judged, nor anything behind that.
@@ -22,14 +27,15 @@ import msgspec
 from harness.catalogue import Profile
 from harness.program.broker import steps as bk
 from harness.program.broker.frames import STORED
-from harness.program.broker.pair_steps import Part, Replicate
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.names import Names, Place
 from harness.program.step import Restart
 from harness.spec.broker.invariant_error import InvariantError
+from harness.spec.broker.ledger import DELAYS
 from harness.spec.broker.tracker import BrokerTracker
-from harness.spec.observation import Answered, Copied, Observation
+from harness.spec.observation import Answered, Copied, Observation, TakenOver
 from harness.wire import ResponseCode, WireError
-from harness.wire.messages import PropertyName, decode_messages, decode_offset_id
+from harness.wire.messages import PropertyName, TopicName, decode_messages, decode_offset_id
 
 SLAVE_TIMEOUT = 2.0
 """Seconds for which a master waits for its slave (``slaveTimeout``)."""
@@ -46,6 +52,8 @@ class Replication:
         self._slave = slave
         self._jitter = jitter
         self._sends: dict[str, bk.Send] = {}
+        self._begun: dict[str, float] = {}
+        """When messages were sent, on the clock of the master."""
         self._log = bytearray()
         """Of the master, from 0 on, as far as it was pushed."""
         self._ends: dict[int, int] = {}
@@ -82,7 +90,11 @@ class Replication:
                 return self._sent(one, one.step)
             case Replicate() if isinstance(one.outcome, Copied) and self._follows:
                 self._copied(one, one.outcome)
-            case bk.Send() | bk.Back() if not self._is_started:
+            case TakeOver() if isinstance(one.outcome, TakenOver):
+                return self._taken_over(one, one.outcome)
+            case bk.End() if not one.server and one.step.verdict:
+                self._slave.ended(one.step.message)
+            case bk.Send() | bk.Back() | bk.End() if not self._is_started:
                 self.is_slave_known = False
             case Restart() | Part():
                 self._connected = -1
@@ -99,6 +111,7 @@ class Replication:
         for one in batch:
             if isinstance(one.step, bk.Send) and not one.server:
                 self._sends |= dict.fromkeys(one.step.messages, one.step)
+                self._begun |= dict.fromkeys(one.step.messages, one.invoked)
 
     # --- sends ----------------------------------------------------------------------------------------------
 
@@ -171,7 +184,14 @@ class Replication:
         elif copied.carried > self._slave_end:
             self._holds(one, "slave-reports-its-end", False, f"a report of {copied.carried}", "none")
         self._told = max(self._told, copied.told or 0)
-        self._give(one.returned)
+        # A virtual clock is each Broker's own, and all of them began at the same time of the world.
+        self._give(one.returned, one.invoked - copied.at_master if self._jitter else 0.0)
+
+    def _taken_over(self, one: Observation, taken: TakenOver) -> Observation:
+        is_slave = self._role == "slave" and self._is_started
+        if is_slave:
+            self._holds(one, "slave-asks-for-offsets", taken.is_asked, "GET_ALL_CONSUMER_OFFSET (43)", "none")
+        return msgspec.structs.replace(one, outcome=msgspec.structs.replace(taken, is_sure=is_slave))
 
     def _connects(self, one: Observation, began: int) -> None:
         whole = max((end for end in self._ends.values() if end <= self._slave_end), default=0)
@@ -211,17 +231,26 @@ class Replication:
         size = int.from_bytes(self._log[self._read : self._read + 4])
         return size if 0 < size <= len(self._log) - self._read else None
 
-    def _give(self, moment: float) -> None:
-        """The slave has what it has reported."""
+    def _give(self, moment: float, shift: float) -> None:
+        """The slave has what it has reported. ``shift``: by how much its clock is ahead of the master's, at
+        the least.
+        """
         for begin, end in self._ends.items():
             if not self._given <= begin < end <= self._slave_end:
                 continue
             for one in decode_messages(bytes(self._log[begin:end])):
                 symbol = self._names.made.get(one.properties.get(PropertyName.UNIQ_KEY, ""))
                 send = None if symbol is None else self._sends.get(symbol)
-                if symbol is not None and send is not None and self._names.made.get(one.topic) == send.topic:
+                if symbol is None or send is None:
+                    continue
+                if self._names.made.get(one.topic) == send.topic:
                     place = Place(one.physical_offset, one.queue_offset)
                     self._slave.copied(send, symbol, place, one.queue_id, moment)
+                elif one.topic == TopicName.SCHEDULE:
+                    due = self._begun[symbol] + DELAYS[min(send.level, len(DELAYS)) - 1] + shift
+                    self._slave.waits(send, symbol, due - self._jitter)
+                elif one.topic == TopicName.TRANS_HALF:
+                    self._slave.begun(send, symbol, moment)
             self._given = end
 
     def _holds(self, one: Observation, name: str, is_right: bool, expected: str, actual: str) -> None:

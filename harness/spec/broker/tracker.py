@@ -17,6 +17,7 @@ from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import Empty, Unreadable
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.pair_steps import TakeOver
 from harness.program.names import Names, Place
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
@@ -35,7 +36,16 @@ from harness.spec.broker.shown import Shown
 from harness.spec.broker.transactions import Transactions
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import Wholeness, messages_of
-from harness.spec.observation import Answered, Ended, Garbled, Heard, Observation, Unanswered, Violation
+from harness.spec.observation import (
+    Answered,
+    Ended,
+    Garbled,
+    Heard,
+    Observation,
+    TakenOver,
+    Unanswered,
+    Violation,
+)
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.messages import PropertyName, TopicName
 
@@ -107,6 +117,21 @@ class BrokerTracker:
         if message in self._ledger.names.places:
             self._placed.add(message)
 
+    def waits(self, send: bk.Send, message: str, due: float) -> None:
+        """A slave has got a message of its master's that waits, not to be shown before ``due``."""
+        self._ledger.waits(send, message, due)
+
+    def begun(self, send: bk.Send, message: str, moment: float) -> None:
+        """A slave has got a half message of its master's by a moment."""
+        self._ledger.sends[message] = (send, None)
+        self._transactions.copied(send, message, moment)
+        if message in self._ledger.names.places:
+            self._placed.add(message)
+
+    def ended(self, message: str) -> None:
+        """The master was told how a half message ends, which its slave may know, or not."""
+        self._transactions.ended_elsewhere(message)
+
     def told(self, conn: str, number: int, moment: float, command: Command) -> list[Violation]:
         """What is wrong about a request of the Broker's, which was noticed behind a step."""
         found: list[Violation] = []
@@ -177,6 +202,8 @@ class BrokerTracker:
                 self._nameservers.treated(step, end)
             case bk.Hear() if isinstance(seen.outcome, Heard):
                 self._nameservers.heard(seen.outcome, end)
+            case TakeOver() if isinstance(seen.outcome, TakenOver):
+                self._groups.took_over(seen.outcome, begin, end)
             case Close():
                 self._closed(step.conn, seen.number, begin)
             case Reconnect():

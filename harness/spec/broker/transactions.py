@@ -27,6 +27,7 @@ _LONG_OPEN = 250.0
 _ROUND = 62.0
 """Seconds within which a Broker goes through what is open (`transactionCheckInterval`: 60 s, 5.x: 30 s)."""
 _COMMIT = 8
+_VERDICTS = (_COMMIT, 12)
 _UNSURE = 0.01
 """Seconds: a Broker counts ms."""
 _ILLEGAL = 604
@@ -42,6 +43,8 @@ class Transactions:
         """By group: its connections, and since when."""
         self._ever: dict[str, set[str]] = {}
         """Groups for which a connection has produced."""
+        self._elsewhere: set[str] = set()
+        """Messages that may have ended on a master of this Broker."""
         self._unsure: set[str] = set()
         """Groups of which it is not known who produces for them."""
 
@@ -107,6 +110,22 @@ class Transactions:
                 half.over = end
         if answer is None:
             half.maybe.add(step.verdict)
+
+    # --- copies of a slave ----------------------------------------------------------------------------------
+
+    def copied(self, send: bk.Send, message: str, moment: float) -> None:
+        """A slave has got a half message by a moment."""
+        half = Half(send=send, stored=moment)
+        if message in self._elsewhere:
+            half.maybe |= set(_VERDICTS)
+        self._ledger.halves.setdefault(message, half)
+
+    def ended_elsewhere(self, message: str) -> None:
+        """A half message may have ended on the master of this slave."""
+        self._elsewhere.add(message)
+        half = self._ledger.halves.get(message)
+        if half is not None:
+            half.maybe |= set(_VERDICTS)
 
     def _committed(self, step: bk.End, half: Half, begin: float, latest: float) -> None:
         if half.entry is None:

@@ -65,7 +65,8 @@ class Wholeness:
             raise InvariantError(
                 "message-has-its-checksum", f"{crc32(shown.body) & 0x7FFFFFFF}", f"{shown.body_crc}"
             )
-        ended = SysFlag.TRANSACTION_COMMIT.value if entry.origin == "commit" else 0
+        is_committed = entry.origin == "commit" or (entry.origin == "copy" and send.half)
+        ended = SysFlag.TRANSACTION_COMMIT.value if is_committed else 0
         if shown.sys_flag & _ENDS != ended:
             raise InvariantError(name, f"system flag with {ended}", f"{shown.sys_flag}")
         is_bare = bool(send.more) and self._ledger.line.has("bare-batches")

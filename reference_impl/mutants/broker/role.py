@@ -263,6 +263,13 @@ def masters_offsets_are_ignored(original, self, body):
     return
 
 
+@mutant(SlaveSync.take_offsets, "A slave does not write its master's offsets down.")
+def masters_offsets_are_not_kept(original, self, body):
+    was = self.broker.offsets._write_now
+    original(self, body)
+    self.broker.offsets._write_now = was
+
+
 @mutant(SlaveSync._ask, "A slave takes over what an error of its master carries.")
 def errors_of_masters_are_answers(original, self, address, code, take):
     def answered(reply, now):

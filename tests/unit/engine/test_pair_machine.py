@@ -12,9 +12,9 @@ from harness.engine.context import TargetContext
 from harness.engine.kind import Tried
 from harness.engine.pair.kind import PairExperiment, PairKind
 from harness.engine.pair.role import PAIR
-from harness.program.broker.pair_steps import Part, Replicate
-from harness.program.broker.steps import Bound, MakeTopic, Pull, Send, Switch
-from harness.program.step import Restart
+from harness.program.broker.pair_steps import Part, Replicate, TakeOver
+from harness.program.broker.steps import Beat, Bound, Commit, Committed, End, MakeTopic, Pull, Send, Switch
+from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec import Answered
 from harness.targets import parse
@@ -25,6 +25,13 @@ NEW = (
     MakeTopic(server=1),
     Switch(server=1, role="slave"),
 )
+COMMITTED = (
+    Send(waits=False),
+    Replicate(),
+    Beat(client="c0", conn="kc0", groups=("g0",)),
+    Commit(group="g0", offset=3),
+)
+ASKED = Committed(server=1, group="g0")
 PROMOTED = (Switch(server=1), Restart(server=1), Switch(server=1))
 
 
@@ -44,7 +51,7 @@ def play(uri: str, *steps: AnyStep) -> tuple[list[str], list[int]]:
 @pytest.mark.parametrize("profile", ["4.9", "5.3"])
 def test_the_reference_breaks_nothing_and_reaches_all_goals(profile: str) -> None:
     kind = PairKind(context(f"builtin:{profile}"), "test")
-    tried: Sequence[Tried] = [kind.run(seed) for seed in range(12)]
+    tried: Sequence[Tried] = [kind.run(seed) for seed in range(20)]
     assert [one.attempt.violations for one in tried] == [()] * len(tried)
     assert [goal for goal, times in kind.reached().items() if not times] == []
 
@@ -65,6 +72,50 @@ def test_what_was_acknowledged_is_on_a_slave_that_takes_the_place_of_its_master(
     assert play("builtin:5.3", *steps)[0] == []
 
 
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_slave_takes_its_masters_offsets_over(profile: str) -> None:
+    """Not those that were committed later, whether the slave is killed or becomes the master."""
+    later = Commit(group="g0", offset=5)
+    steps = (*COMMITTED, TakeOver(), later, ASKED, Restart(server=1), ASKED, Part(), *PROMOTED, ASKED)
+    assert play(f"builtin:{profile}", *steps)[0] == []
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+@pytest.mark.parametrize("becomes", [PROMOTED, (Switch(server=1),)])
+def test_a_half_message_of_the_master_is_ended_by_the_slave_that_has_become_the_master(
+    profile: str, becomes: Sequence[AnyStep]
+) -> None:
+    half = Send(message="m1", half=True, awaited=False)
+    other = Send(message="m2", half=True, awaited=False)
+    look = Pull(server=1)
+    steps = (
+        Replicate(),
+        half,
+        Replicate(),
+        other,
+        Replicate(),
+        look,
+        Part(),
+        Time(seconds=60),
+        *becomes,
+        look,
+    )
+    tried = PairExperiment(context(f"builtin:{profile}"), "test").attempt(
+        (*NEW, *steps, End(server=1, message="m1"), End(server=1, message="m2", verdict=12), look), fresh=True
+    )
+    assert tried.violations == ()
+    pulled = [one.outcome for one in tried.observed if one.step == look]
+    sizes = [len(one.command.body) > 0 for one in pulled if isinstance(one, Answered)]
+    assert sizes == [False, False, True]
+
+
+def test_a_message_that_waits_is_not_early_on_a_slave_that_has_become_the_master() -> None:
+    waits, look = Send(message="m1", level=4, awaited=False), Pull(server=1)
+    steps = (Replicate(), waits, Replicate(), Restart(), *PROMOTED, Time(seconds=12), look)
+    assert play("builtin:5.3", *steps, Time(seconds=25), look, Bound(server=1))[0] == []
+    assert play("builtin:5.3?mutant=delayed-by-half", *steps)[0] == ["delayed-is-not-early"]
+
+
 @pytest.mark.parametrize(
     ("mutant", "invariant", "steps"),
     [
@@ -78,16 +129,34 @@ def test_what_was_acknowledged_is_on_a_slave_that_takes_the_place_of_its_master(
         ("every-send-waits", "send-that-does-not-wait", (Replicate(), Send(waits=False))),
         ("pushes-once", "stored-is-pushed", (Send(), Replicate(), Send(message="m1"), Replicate())),
         ("slave-connects-once", "slave-comes-again", (Replicate(), Part(), Replicate())),
+        (
+            "offsets-of-one-queue-are-told",
+            "all-offsets-are-told",
+            (*COMMITTED, Commit(group="g0", queue=1, offset=7), TakeOver()),
+        ),
+        ("masters-offsets-are-ignored", "slave-takes-over-offsets", (*COMMITTED, TakeOver(), ASKED)),
+        (
+            "masters-offsets-are-not-kept",
+            "slave-takes-over-offsets",
+            (*COMMITTED, TakeOver(), Restart(server=1), ASKED),
+        ),
     ],
 )
 def test_a_faulty_pair_is_noticed(mutant: str, invariant: str, steps: Sequence[AnyStep]) -> None:
     assert play(f"builtin:5.3?mutant={mutant}", *steps)[0] == [invariant]
 
 
-def test_an_answer_that_comes_because_of_a_later_step_is_confirmed(tmp_path: Path) -> None:
-    target = ["builtin:5.3?mutant=beginning-suffices", "--role", "broker", "--kind", "pair", "--seed", "1"]
-    assert main(["fuzz", *target, "--max-examples", "12", "--out", str(tmp_path)]) == 1
-    assert any((tmp_path / "findings").glob("bk.replication.send-waits-for-replicas-*"))
+def test_an_answer_that_comes_because_of_a_later_step_is_confirmed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = ["builtin:5.3?mutant=beginning-suffices", "--role", "broker", "--kind", "pair", "--seed", "2"]
+    assert main(["fuzz", *target, "--max-examples", "16", "--out", str(tmp_path)]) == 1
+    found = next((tmp_path / "findings").glob("bk.replication.send-waits-for-replicas-*"))
+    capsys.readouterr()
+    assert main(["replay", str(found)]) == 0
+    assert "the failure shows again" in capsys.readouterr().out
+    assert main(["replay", str(found), "builtin:5.3"]) == 1
+    assert "the failure does not show" in capsys.readouterr().out
 
 
 def test_a_slave_that_keeps_half_messages_is_asked_where_its_log_ends() -> None:

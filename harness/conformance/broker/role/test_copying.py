@@ -238,7 +238,12 @@ def test_slave_looks_at_the_version_of_topics(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["masters-groups-are-ignored", "masters-groups-are-not-kept", "masters-offsets-are-ignored"],
+    kills=[
+        "masters-groups-are-ignored",
+        "masters-groups-are-not-kept",
+        "masters-offsets-are-ignored",
+        "masters-offsets-are-not-kept",
+    ],
     clock=True,
     own_server=True,
     setup=TOLD,
