@@ -1,7 +1,7 @@
 """Acknowledgements that name a light topic (5.5), and requests that hide a message of one for longer.
 
-The parent is checked before by those of POP; the queue is always the first one, and the handle one of a pop in
-order.
+The parent is checked before by those of POP; the queue is always the first one, and the handle one of a pop
+in order.
 
 Source: AckMessageProcessor#ackLite, ChangeInvisibleTimeProcessor#processChangeInvisibleTimeForLite of
 rocketmq-all-5.5.0.

@@ -5,8 +5,8 @@
    until that is acknowledged, or its time is over.
 3. A pop that finds nothing waits, if it may: for its client.
 
-(Apache gives each light topic that has something to one client of the group beforehand, and takes it back from
-one that does not pop. Here it goes to the client that pops first.)
+(Apache gives each light topic that has something to one client of the group beforehand, and takes it back
+from one that does not pop. Here it goes to the client that pops first.)
 
 Source: PopLiteMessageProcessor, PopLiteLongPollingService of rocketmq-all-5.5.0.
 """

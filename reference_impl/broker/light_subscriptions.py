@@ -54,6 +54,7 @@ class LightSubscriptions(Part):
         self.by_client: dict[str, Subscribed] = {}
         self._clients: dict[str, dict[str, None]] = {}
         """By queue of a light topic."""
+        self._next_scan = NEVER
 
     @answers(RequestCode.LITE_SUBSCRIPTION_CTL, v55=True)
     def change(self, command: Command, connection: int, now: int) -> Reply:
@@ -118,6 +119,8 @@ class LightSubscriptions(Part):
 
     def of(self, client: str, group: str, topic: str, connection: int, now: int) -> Subscribed:
         """What a client subscribes to; it may be nothing yet."""
+        if not self.by_client:
+            self._next_scan = self.next_scan(now)
         return self.by_client.setdefault(client, Subscribed(group, topic, connection, now))
 
     def join(self, client: str, queues: Iterable[str], now: int, *, alone: bool) -> None:
@@ -199,15 +202,17 @@ class LightSubscriptions(Part):
         """How many pairs there are of a client and a light topic."""
         return sum(map(len, self._clients.values()))
 
+    def next_scan(self, now: int) -> int:
+        """When the look after this moment comes."""
+        return self.broker.started + ((now - self.broker.started) // _SCAN + 1) * _SCAN
+
     def next_tick(self) -> int:
         """The next look, at the same distances from the start."""
-        if not self.by_client:
-            return NEVER
-        oldest = min(one.changed for one in self.by_client.values()) + _FORGOTTEN
-        return oldest + 1 + (self.broker.started - oldest - 1) % _SCAN
+        return self._next_scan if self.by_client else NEVER
 
     def tick(self, now: int) -> None:
         """Forget clients that have said nothing for long."""
+        self._next_scan = self.next_scan(now)
         for client in [name for name, one in self.by_client.items() if self.is_silent(one, now)]:
             self.forget(client, now)
 

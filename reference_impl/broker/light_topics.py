@@ -2,8 +2,8 @@
 
 1. A parent is a topic of the message type LITE; a group is bound to one by an attribute.
 2. A light topic is there as long as it has messages, and goes with its parent. With `enableLmq` and
-   `enableMultiDispatch` a message goes to the light topic that it names, beside the queue of the parent; else it
-   stays in its parent alone.
+   `enableMultiDispatch` a message goes to the light topic that it names, beside the queue of the parent; else
+   it stays in its parent alone.
 
 Source: LiteManagerProcessor, LiteConsumerLagCalculator, LiteLifecycleManager of rocketmq-all-5.5.0.
 """
