@@ -571,7 +571,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         response_body="messages",
     ),
     RequestCode.ACK_MESSAGE: RequestForm(
-        role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "liteTopic")
+        role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset")
     ),
     RequestCode.PEEK_MESSAGE: RequestForm(
         role="broker",
@@ -581,16 +581,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     ),
     RequestCode.CHANGE_MESSAGE_INVISIBLETIME: RequestForm(
         role="broker",
-        fields=(
-            "consumerGroup",
-            "topic",
-            "queueId",
-            "extraInfo",
-            "offset",
-            "invisibleTime",
-            "suspend",
-            "liteTopic",
-        ),
+        fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "invisibleTime", "suspend"),
     ),
     RequestCode.NOTIFICATION: RequestForm(
         role="broker", fields=("consumerGroup", "topic", "queueId", "pollTime", "bornTime", "expType", "exp")
