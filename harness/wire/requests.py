@@ -602,8 +602,12 @@ REQUESTS: Final[dict[int, RequestForm]] = {
             "bornTime",
             "attemptId",
         ),
+        response_body="messages",
     ),
     RequestCode.LITE_SUBSCRIPTION_CTL: RequestForm(role="broker"),
+    RequestCode.NOTIFY_UNSUBSCRIBE_LITE: RequestForm(
+        role="broker", sent=True, fields=("liteTopic", "consumerGroup", "clientId")
+    ),
     RequestCode.GET_BROKER_LITE_INFO: RequestForm(
         role="broker", read_only=True, response_body="GetBrokerLiteInfoResponseBody"
     ),

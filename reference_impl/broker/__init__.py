@@ -82,6 +82,7 @@ def build(
             settings.of_store(),
             chosen.profile.messages,
             finds_tags=chosen.profile.v55,
+            has_light_queues=chosen.profile.v55 and settings.has_light_topics,
         ),
         stored=stored or {},
         chance=chance,

@@ -20,6 +20,11 @@ EXPIRATION: Final = "lite.topic.expiration"
 """Minutes after which a light topic goes that nothing is sent to; -1: never."""
 PARENT: Final = "lite.bind.topic"
 """The parent of whose light topics a group consumes."""
+MODEL: Final = "lite.sub.model"
+"""Whether several clients of a group consume one light topic."""
+EXCLUSIVE: Final = "Exclusive"
+WILDCARD: Final = "lite.sub.wildcard"
+"""Whether a group consumes all light topics of its parent."""
 _Values: TypeAlias = frozenset[str] | tuple[int, int] | type[bool] | None
 """Words, numbers from the first to the second, or true and false in any case; None: any text."""
 Known: TypeAlias = Mapping[str, _Values]
@@ -40,12 +45,12 @@ _TOPICS_55: Final[Known] = {
 _GROUPS_55: Final[Known] = {
     "priority.factor": (0, 100),
     PARENT: None,
-    "lite.sub.model": frozenset({"Shared", "Exclusive"}),
+    MODEL: frozenset({"Shared", EXCLUSIVE}),
     "lite.sub.reset.offset.exclusive": bool,
     "lite.sub.reset.offset.unsubscribe": bool,
     "lite.sub.client.quota": (-1, _MOST),
     "lite.sub.client.max.event.cnt": (10, _MOST),
-    "lite.sub.wildcard": None,
+    WILDCARD: None,
 }
 _FIXED: Final = ("queue.type", "cleanup.policy")
 """What cannot be changed once a topic is there."""

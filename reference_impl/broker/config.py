@@ -36,6 +36,7 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
             "startAcceptSendRequestTimeStamp",
             "filterDataCleanTimeSpan",
             "inMemoryLogBytes",
+            "maxLiteSubscriptionCount",
         }
     )
     AT_LEAST: ClassVar = {
@@ -202,6 +203,11 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """Apache evaluates filters when messages are stored then; here it does nothing."""
     filter_data_clean_time_span: int = 86400000
     """ms that the filter of a group is kept after the group has left."""
+    enable_lmq: bool = False
+    enable_multi_dispatch: bool = False
+    """5.5, both: whether messages go to the light topics that they name."""
+    max_lite_subscription_count: int = 100000
+    """5.5: how many subscriptions of clients to light topics there may be."""
     long_polling_enable: bool = True
     short_polling_time_mills: int = 1000
     """For how long a pull is held without long polling, ms."""
@@ -277,6 +283,11 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     def delays_of_levels(self) -> tuple[int, ...]:
         """The delay of level 1, 2, … in ms."""
         return tuple(int(word[:-1]) * _UNITS[word[-1]] for word in self.message_delay_level.split())
+
+    @property
+    def has_light_topics(self) -> bool:
+        """Whether messages go to light topics."""
+        return self.enable_lmq and self.enable_multi_dispatch
 
     @property
     def is_slave(self) -> bool:

@@ -31,6 +31,9 @@ from .filters import Filters
 from .group_administration import GroupAdministration
 from .groups import Groups
 from .ha_membership import HaMembership
+from .light_acks import LightAcks
+from .light_pops import LightPops
+from .light_subscriptions import LightSubscriptions
 from .light_topics import LightTopics
 from .limits import Limits
 from .locks import Locks
@@ -155,6 +158,9 @@ class Broker(RequestTable):
     access: Access
     access_administration: AccessAdministration
     light_topics: LightTopics
+    light_subscriptions: LightSubscriptions
+    light_pops: LightPops
+    light_acks: LightAcks
     pages: Pages
     runtime: Runtime
     retention: Retention

@@ -1,10 +1,11 @@
-"""Light topics (5.5): their parents, and groups, as Apache's Broker has them without enableLmq.
+"""What tools are told of light topics (5.5), of their parents, and of who consumes them.
 
 1. A parent is a topic of the message type LITE; a group is bound to one by an attribute.
-2. No message goes to a light topic: each stays in its parent alone, whatever light topic it names. So there
-   is nothing to pop, and a subscription to a light topic is kept nowhere.
+2. A light topic is there as long as it has messages, and goes with its parent. With `enableLmq` and
+   `enableMultiDispatch` a message goes to the light topic that it names, beside the queue of the parent; else
+   it stays in its parent alone.
 
-Source: LiteManagerProcessor, LiteSubscriptionCtlProcessor, PopLiteMessageProcessor of rocketmq-all-5.5.0.
+Source: LiteManagerProcessor, LiteConsumerLagCalculator, LiteLifecycleManager of rocketmq-all-5.5.0.
 """
 
 from __future__ import annotations
@@ -14,24 +15,19 @@ from typing import Any, Final
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
-from reference_impl.remoting.fields import Ext
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
 from .attributes import EXPIRATION, LITE, MESSAGE_TYPE, PARENT
+from .light_names import LIGHT_QUEUE, is_of, is_of_light_topic, parted, queue_of
 from .part import Part
-from .pop import TOO_LATE
 
-_MOST: Final = 32
-
-
+_MOST: Final = 10_000
+"""How many light topics of a client are shown."""
 _NEVER: Final = -1
 _NONE: Final = -1
 """Of a client that subscribes to nothing, and of a light topic that a group does not consume."""
-_TIMES: Final = ("invisibleTime", "popTime", "reviveQid")
-_REVIVED: Final = 999
-"""The queue of messages that are not acknowledged; there is none."""
 
 
 class LightTopics(Part):
@@ -46,13 +42,13 @@ class LightTopics(Part):
             body=document(
                 {
                     "cqTableSize": self.topics_with_queues(),
-                    "currentLmqNum": 0,
-                    "eventMapSize": 0,
+                    "currentLmqNum": len(self.queues()),
+                    "eventMapSize": self.clients_with_messages(),
                     "groupMeta": self.groups(),
-                    "liteSubscriptionCount": 0,
+                    "liteSubscriptionCount": self.broker.light_subscriptions.count(),
                     "maxLmqNum": int(settings["maxLmqConsumeQueueNum"]),
                     "offsetTableSize": self.pairs_with_offsets(),
-                    "orderInfoCount": 0,
+                    "orderInfoCount": self.pairs_in_order(),
                     "storeType": settings["storeType"],
                     "topicMeta": self.parents(),
                 }
@@ -67,27 +63,42 @@ class LightTopics(Part):
         if ttl is None:
             return self.no_parent(topic)
         groups = self.groups().get(topic)
-        counts = {"liteTopicCount": 0, "lmqNum": 0, "topic": topic, "ttl": ttl}
+        counts = {
+            "liteTopicCount": len(self.queues(topic)),
+            "lmqNum": len(self.queues()),
+            "topic": topic,
+            "ttl": ttl,
+        }
         return Reply(ResponseCode.SUCCESS, body=document({"groups": groups, **counts} if groups else counts))
 
     @answers(RequestCode.GET_LITE_TOPIC_INFO, v55=True)
     def light_topic(self, command: Command, connection: int, now: int) -> Reply:
-        """Of one that there is not, as of one without messages and subscribers."""
+        """Of one that there is not, as of one without messages."""
         topic = required.text(command.ext or {}, "parentTopic")
         if topic not in self.parents():
             return self.no_parent(topic)
+        light, store = required.text(command.ext or {}, "liteTopic"), self.broker.store
+        queue, subscriptions = queue_of(topic, light), self.broker.light_subscriptions
+        most = store.max_offset(queue, 0)
         found = {
-            "liteTopic": required.text(command.ext or {}, "liteTopic"),
+            "liteTopic": light,
             "parentTopic": topic,
             "shardingToBroker": True,
-            "subscriber": [],
-            "topicOffset": {"lastUpdateTimestamp": 0, "maxOffset": 0, "minOffset": 0},
+            "subscriber": [
+                {"clientId": client, "group": subscriptions.by_client[client].group}
+                for client in subscriptions.of_group(queue)
+            ],
+            "topicOffset": {
+                "lastUpdateTimestamp": store.timestamp_of(queue, 0, most - 1) or 0,
+                "maxOffset": most,
+                "minOffset": store.min_offset(queue, 0),
+            },
         }
         return Reply(ResponseCode.SUCCESS, body=document(found))
 
     @answers(RequestCode.GET_LITE_CLIENT_INFO, v55=True)
     def light_client(self, command: Command, connection: int, now: int) -> Reply:
-        """A client that subscribes to nothing."""
+        """A client, be it one of the group or not; -1: it subscribes to nothing."""
         ext = command.ext or {}
         most = fields.int32(ext, "maxCount")
         if most is not None and most <= 0:
@@ -99,19 +110,24 @@ class LightTopics(Part):
         if self.parent_of(group, now) != topic:
             remark = f"Subscription [{group}]-[{topic}] not match."
             return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+        client = required.text(ext, "clientId")
+        mine = self.broker.light_subscriptions.by_client.get(client)
         found = {
-            "clientId": required.text(ext, "clientId"),
+            "clientId": client,
             "group": group,
-            "lastAccessTime": _NEVER,
+            "lastAccessTime": self.broker.light_pops.accessed.get(client, _NEVER),
             "lastConsumeTime": 0,
             "liteTopicCount": _NONE,
             "parentTopic": topic,
         }
+        if mine is not None:
+            found["liteTopicCount"] = len(mine.queues)
+            found["liteTopicSet"] = list(mine.queues)[: min(most or _MOST, _MOST)]
         return Reply(ResponseCode.SUCCESS, body=document(found))
 
     @answers(RequestCode.GET_LITE_GROUP_INFO, v55=True)
     def light_group(self, command: Command, connection: int, now: int) -> Reply:
-        """Of a light topic, what the group lacks is unknown; of all, it is nothing."""
+        """What a group has not consumed yet: of one light topic, or of all."""
         ext = command.ext or {}
         group = required.text(ext, "group")
         refused = self.no_group(group, now)
@@ -120,70 +136,88 @@ class LightTopics(Part):
         one, most = fields.text(ext, "liteTopic"), fields.int32(ext, "topK") or 0
         if not one and most <= 0:
             raise RefusedError(f"the custom field <topK> is {most}: expected a number above 0")
-        of_one = {"liteTopic": one, "totalLagCount": _NONE}
-        of_all = {"lagCountTopK": [], "lagTimestampTopK": [], "totalLagCount": 0}
+        topic = self.parent_of(group, now) or ""
         found = {
             "earliestUnconsumedTimestamp": _NEVER,
             "group": group,
-            "parentTopic": self.parent_of(group, now),
-            **(of_one if one else of_all),
+            "parentTopic": topic,
+            **(self.lag_of(group, topic, one) if one else self.greatest_lags(group, most)),
         }
         return Reply(ResponseCode.SUCCESS, body=document(dict(sorted(found.items()))))
 
     @answers(RequestCode.TRIGGER_LITE_DISPATCH, v55=True)
     def dispatch(self, command: Command, connection: int, now: int) -> Reply:
-        """There is nothing to give out."""
-        refused = self.no_group(required.text(command.ext or {}, "group"), now)
-        return Reply(ResponseCode.SUCCESS) if refused is None else refused
-
-    @answers(RequestCode.LITE_SUBSCRIPTION_CTL, v55=True)
-    def subscribe(self, command: Command, connection: int, now: int) -> Reply:
-        """Subscriptions that lack something are passed over; others are kept nowhere."""
-        if not command.body:
-            return Reply(ResponseCode.ILLEGAL_OPERATION, remark="Request body is null.")
-        if not self.subscriptions(command):
-            return Reply(ResponseCode.ILLEGAL_OPERATION, remark="LiteSubscriptionCtlRequestBody is empty.")
+        """What there is goes to whoever pops; those that wait look once more."""
+        group = required.text(command.ext or {}, "group")
+        refused = self.no_group(group, now)
+        if refused is not None:
+            return refused
+        for queue in self.queues():
+            self.broker.light_pops.has_more(queue, group)
         return Reply(ResponseCode.SUCCESS)
 
-    @answers(RequestCode.POP_LITE_MESSAGE, v55=True)
-    def pop(self, command: Command, connection: int, now: int) -> Reply:
-        """There is never anything, so that a client need not wait."""
-        ext = command.ext or {}
-        refused = self.refused(ext, now)
-        if refused is not None:
-            refused.ext = self.times(0, 0, 0)
-            return refused
-        found = self.times(fields.int64(ext, "invisibleTime") or 0, now, _REVIVED)
-        found["orderCountInfo"] = ""
-        return Reply(ResponseCode.POLLING_TIMEOUT, ext=found, remark="NO_MESSAGE_IN_QUEUE")
+    # -- what a group has not consumed -----------------------------------------------------------------------
 
-    def refused(self, ext: Ext, now: int) -> Reply | None:
-        """Why nothing is popped. Raises RefusedError."""
-        where = f"the broker[{self.config.broker_ip1}]"
-        if self.is_too_late(self.born(ext, now), fields.int64(ext, "pollTime") or 0, now):
-            remark = f"{where} pop message is timeout too much"
-            return Reply(ResponseCode.POLLING_TIMEOUT, remark=remark)
-        if (fields.int32(ext, "maxMsgNum") or 0) > _MOST:
-            remark = f"{where} pop message's num is greater than {_MOST}"
-            return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
-        topic = required.text(ext, "topic")
-        if self.broker.topics.get(topic) is None:
-            remark = f"topic [{topic}] not exist, apply first please! {self.broker.pulls.see()}"
-            return Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
+    def lag_of(self, group: str, topic: str, light: str) -> dict[str, Any]:
+        """Of one light topic; -1: it has no messages."""
+        queue, store = queue_of(topic, light), self.broker.store
+        most, offset = store.max_offset(queue, 0), self.broker.offsets.offset_of(group, queue, 0)
+        if most <= 0:
+            return {"liteTopic": light, "totalLagCount": _NONE}
+        if offset is None:
+            return {"earliestUnconsumedTimestamp": 0, "liteTopic": light, "totalLagCount": 0}
+        wrapper = {
+            "brokerOffset": most,
+            "consumerOffset": offset,
+            "lastTimestamp": store.timestamp_of(queue, 0, offset - 1) or 0,
+            "pullOffset": 0,
+        }
+        return {
+            "earliestUnconsumedTimestamp": store.timestamp_of(queue, 0, offset) or _NEVER,
+            "liteTopic": light,
+            "liteTopicOffsetWrapper": wrapper,
+            "totalLagCount": most - offset,
+        }
+
+    def greatest_lags(self, group: str, most: int) -> dict[str, Any]:
+        """Of all light topics of which it has consumed some, and the greatest of these."""
+        store, lags = self.broker.store, []
+        for key, offsets in self.broker.offsets.table.items():
+            queue, _, of_group = key.partition("@")
+            lag = store.max_offset(queue, 0) - offsets.get(0, 0)
+            if of_group == group and is_of_light_topic(queue) and lag > 0:
+                since = store.timestamp_of(queue, 0, offsets.get(0, 0)) or _NEVER
+                light = parted(queue)[1]
+                lags.append({"earliestUnconsumedTimestamp": since, "lagCount": lag, "liteTopic": light})
+        lags.sort(key=lambda one: -int(one["lagCount"]))
+        total = sum(int(one["lagCount"]) for one in lags)
+        return {"lagCountTopK": lags[:most], "lagTimestampTopK": [], "totalLagCount": total}
+
+    # -- light topics ----------------------------------------------------------------------------------------
+
+    def queues(self, topic: str | None = None) -> list[str]:
+        """The queues of light topics that have messages: all light queues, or those of a parent."""
+        known = self.broker.store.topics()
+        return [one for one in known if (one.startswith(LIGHT_QUEUE) if topic is None else is_of(one, topic))]
+
+    def forget(self, topic: str, now: int) -> None:
+        """The light topics of a parent go with it."""
         if topic not in self.parents():
-            remark = f"the topic [{topic}] message type not match"
-            return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
-        group = required.text(ext, "consumerGroup")
-        if self.parent_of(group, now) != topic:
-            remark = f"subscription bind topic not match, {group}"
-            return Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
-        return None
+            return
+        for queue in self.queues(topic):
+            self.broker.light_subscriptions.forget_queue(queue, now)
+            self.broker.store.delete_topic(queue)
+            self.broker.offsets.forget(topic=queue)
+            self.broker.pop_order.forget(queue)
 
-    def born(self, ext: Ext, now: int) -> int:
-        """When a client began to wait, by the Broker's clock: a time that is no number is 1970."""
-        if ext.get("bornTime") in (None, "0"):
-            return now
-        return self.broker.of_client(fields.int64(ext, "bornTime") or 0)
+    def clients_with_messages(self) -> int:
+        """How many clients subscribe to a light topic that has messages."""
+        subscriptions = self.broker.light_subscriptions
+        return len({client for queue in self.queues() for client in subscriptions.of_group(queue)})
+
+    def pairs_in_order(self) -> int:
+        """How many pairs there are of a light topic and a group that has popped from it."""
+        return sum(is_of_light_topic(queue) for queue, _, _ in self.broker.pop_order.last)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
@@ -194,14 +228,6 @@ class LightTopics(Part):
     def pairs_with_offsets(self) -> int:
         """How many pairs there are of a topic and a group that has committed offsets in it."""
         return len(self.broker.offsets.table)
-
-    def is_too_late(self, born: int, poll: int, now: int) -> bool:
-        """Whether the client has stopped waiting for the answer to a pop."""
-        return now - born - poll > TOO_LATE
-
-    def subscriptions(self, command: Command) -> list[Any]:
-        """The subscriptions of a request. Raises RefusedError."""
-        return required.listed(command, "subscriptionSet", self.profile.engine)
 
     def parents(self) -> dict[str, int]:
         """The parents, and after how many minutes their light topics go."""
@@ -224,10 +250,6 @@ class LightTopics(Part):
         """The topic to which a group is bound."""
         found = self.broker.groups.find(group, now)
         return None if found is None else (found.attributes or {}).get(PARENT)
-
-    def times(self, invisible: int, popped: int, revived: int) -> dict[str, str | None]:
-        """What every answer to a pop has."""
-        return {name: str(value) for name, value in zip(_TIMES, (invisible, popped, revived), strict=True)}
 
     def no_group(self, group: str, now: int) -> Reply | None:
         """The refusal of a group that is bound to nothing."""

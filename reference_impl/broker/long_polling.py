@@ -75,6 +75,7 @@ class LongPolling(Part):
         """Release the pulls that want any of the messages that have arrived."""
         arrived, self.broker.store.arrived = self.broker.store.arrived, []
         self.broker.pop_waiting.arrived(arrived)
+        self.broker.light_pops.arrived(arrived)
         if not self._held:
             return
         queues: dict[tuple[str, int], list[Arrival]] = {}

@@ -40,6 +40,8 @@ class PopAcks(Part):
         refused = self.queue_refused(topic, queue_id, connection)
         if refused is not None:
             return refused
+        if self.broker.light_acks.names_one(ext):
+            return self.broker.light_acks.acknowledge(topic, queue_id, offset, ext, now)
         store = self.broker.store
         low, high = store.min_offset(topic, queue_id), store.max_offset(topic, queue_id)
         if not low <= offset <= high:
@@ -132,6 +134,8 @@ class PopAcks(Part):
         if refused is not None:
             refused.ext = _told(0, 0, 0)
             return refused
+        if self.broker.light_acks.names_one(ext):
+            return self.broker.light_acks.hide(topic, offset, ext, now)
         store = self.broker.store
         if not store.min_offset(topic, queue_id) <= offset < store.max_offset(topic, queue_id):
             return Reply(ResponseCode.NO_MESSAGE, ext=_told(0, 0, 0))

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
+from .light_names import is_of_light_topic
 from .part import NEVER, Part
 from .pop_terms import kind_of
 
@@ -108,6 +109,11 @@ class PopOrder(Part):
         """Nothing blocks a queue any longer."""
         self.last.pop(queue, None)
 
+    def forget(self, topic: str) -> None:
+        """A topic is gone."""
+        for queue in [one for one in self.last if one[0] == topic]:
+            del self.last[queue]
+
     def next_tick(self) -> int:
         """When the time of a message is over."""
         return self._over[0][0] if self._over else NEVER
@@ -118,4 +124,7 @@ class PopOrder(Part):
             _, queue = heappop(self._over)
             if not self.blocks(queue, None, now):
                 topic, group, queue_id = queue
-                self.broker.pop_waiting.has_more(topic, group, queue_id)
+                if is_of_light_topic(topic):
+                    self.broker.light_pops.has_more(topic, group)
+                else:
+                    self.broker.pop_waiting.has_more(topic, group, queue_id)

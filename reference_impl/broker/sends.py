@@ -35,6 +35,7 @@ from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
+from .light_names import queue_of
 from .part import Part
 from .static_topics import Mapped
 from .store import Put, PutStatus
@@ -265,6 +266,8 @@ class Sends(Part):
         if topic.topic_filter_type == "MULTI_TAG":
             message.sys_flag |= _MULTI_TAG
         self.complete(properties, now)
+        if self.profile.v55 and (light := properties.get(PropertyName.LIGHT_TOPIC)):
+            properties[PropertyName.LIGHT_QUEUES] = queue_of(asked.topic, light)
         if self.is_half(message) and self.config.reject_transaction_message:
             remark = f"the broker[{self.config.broker_ip1}] sending transaction message is forbidden"
             return self.refusal(ResponseCode.NO_PERMISSION, remark)

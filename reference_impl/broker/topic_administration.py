@@ -33,6 +33,7 @@ from reference_impl.remoting.requests import answers
 
 from . import required
 from .attributes import MESSAGE_TYPE, altered, of_topics, parsed
+from .light_names import LIGHT_QUEUE
 from .pages import TOPICS
 from .part import Part
 
@@ -115,6 +116,7 @@ class TopicAdministration(Part):
         fault = self.fault_in_deletion(name)
         if fault is not None:
             return Reply(self.profile.invalid_parameter, remark=fault)
+        self.broker.light_topics.forget(name or "", now)
         for topic in (name or "", *self.retries_of(name or "")):
             self.broker.topics.delete(topic, now)
             self.broker.static_topics.forget(topic, now)
@@ -133,7 +135,7 @@ class TopicAdministration(Part):
     def clean(self, command: Command, connection: int, now: int) -> Reply:
         """Queues of topics that no longer exist."""
         for topic in self.broker.store.topics().keys() - self.broker.topics.table.keys():
-            if not self.broker.topics.is_system(topic):
+            if not self.broker.topics.is_system(topic) and not topic.startswith(LIGHT_QUEUE):
                 self.broker.store.delete_topic(topic)
         return Reply(ResponseCode.SUCCESS)
 

@@ -22,7 +22,7 @@ from harness.wire.bodies import AssignmentQuestion, BatchAck, BatchAcks, Request
 from harness.wire.messages import PropertyName, decode_messages
 
 ANY_QUEUE = -1
-_FAR_AWAY = 1 << 53
+FAR_AWAY = 1 << 53
 _SEPARATORS = {"0": None, "1": "_", "2": "+"}
 """Kinds of topics: what stands between group and topic in the name of one for messages that come again."""
 
@@ -100,7 +100,7 @@ class PopRequests(BrokerRequests):
             maxMsgNums=most,
             invisibleTime=round(invisible * 1000),
             pollTime=round(poll * 1000),
-            bornTime=0 if poll else _FAR_AWAY,
+            bornTime=0 if poll else FAR_AWAY,
             initMode=int(newest),
             expType=None if tags is None else "TAG",
             exp=tags,

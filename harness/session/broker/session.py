@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from harness.catalogue import nearest_line, profile_named
-from harness.session.broker.pop import PopRequests
+from harness.session.broker.light import LightRequests
 from harness.session.broker.replication import Master, Slave
 from harness.session.broker.signing import Account
 from harness.session.connection import Connection, next_request
@@ -35,7 +35,7 @@ _LONGEST_PERIOD = 60.0
 """Protocol seconds after which a Broker has surely registered again (`registerNameServerPeriod`)."""
 
 
-class BrokerSession(PopRequests):
+class BrokerSession(LightRequests):
     """The ``bk`` of a case. Its arguments are those of a ``NameServerSession``; ``hears`` says whether what
     it sent to its NameServers goes into the trace.
     """

@@ -28,6 +28,7 @@ from harness.wire.messages import (
     Message,
     PropertyName,
     SysFlag,
+    TopicName,
     blank,
     decode_message,
     encode_message,
@@ -47,6 +48,10 @@ from .wanted import Wanted
 
 _TOPIC = re.compile(r"[%|a-zA-Z0-9_+-]+")
 """5.x writes `+` into topics of its own."""
+_LIGHT_QUEUE = re.compile(r"%LMQ%[^/\0]+")
+"""A queue has files of its name."""
+_NOT_YET = (TopicName.SCHEDULE, TopicName.TIMER, TopicName.TRANS_HALF)
+_RETRY = TopicName.RETRY_PREFIX
 _ILLEGAL = Put(PutStatus.MESSAGE_ILLEGAL)
 _FULL = Put(PutStatus.SERVICE_NOT_AVAILABLE)
 _MOST_AT_ONCE = 32
@@ -64,7 +69,13 @@ class Store:
     """Raises StoreError on construction for files that are damaged."""
 
     def __init__(
-        self, storage: Storage, config: StoreConfig, line: LineName, *, finds_tags: bool = False
+        self,
+        storage: Storage,
+        config: StoreConfig,
+        line: LineName,
+        *,
+        finds_tags: bool = False,
+        has_light_queues: bool = False,
     ) -> None:
         files = open_files(storage, config)
         self._storage = storage
@@ -76,6 +87,8 @@ class Store:
         self._line = line
         self._finds_tags = finds_tags
         """Whether messages can be looked for by their tag."""
+        self._has_light_queues = has_light_queues
+        """Whether messages go to the light queues that they name, beside their own."""
         self._log, self._index, self._queues = files.log, files.index, files.queues
         self.raw = RawLog(self._log, self._follow_copy)
         self._checkpoints = files.checkpoints
@@ -104,6 +117,9 @@ class Store:
         if self.is_full:
             return _FULL
         self._newest = now = max(now, self._newest)
+        if light := self.light_queues(message):
+            offsets = (str(self.max_offset(queue, 0)) for queue in light)
+            message.properties[PropertyName.LIGHT_OFFSETS] = ",".join(offsets)
         try:
             queue_offset = self.max_offset(message.topic, message.queue_id)
             frame = self._frame(message, self._log.end, queue_offset, now)
@@ -117,6 +133,8 @@ class Store:
         """Stores messages of one queue one behind the other, all of them or none."""
         if self.is_full:
             return [_FULL] * len(messages)
+        for message in messages:  # of several at once, none goes to light queues
+            message.properties.pop(PropertyName.LIGHT_OFFSETS, None)
         self._newest = now = max(now, self._newest)
         try:
             frames = self._frames_of(messages, now)
@@ -174,21 +192,43 @@ class Store:
         """What follows from a message of the log: its place in a queue, its keys."""
         topic, properties = message.topic, message.properties
         if _is_consumable(message):
-            queues = self._queues.setdefault(topic, {})
-            queue = queues.get(message.queue_id)
-            if queue is not None and queue.max_offset != message.queue_offset:
-                # The topic was deleted and made again, and the log is read again.
-                queue.segments.delete()
-                queue = None
-            if queue is None:
-                queue = new_queue(self._storage, self._config, topic, message.queue_id, message.queue_offset)
-                queues[message.queue_id] = queue
-            tag = tag_hash(properties.get(PropertyName.TAGS))
-            queue.append(message.physical_offset, message.size, tag)
-            self.arrived.append(Arrival(topic, message.queue_id, message.queue_offset, tag, properties))
+            self._append(message, topic, message.queue_id, message.queue_offset)
+            for queue, offset in self._light_places(message):
+                self._append(message, queue, 0, offset)
         if keys := self._keys(properties):
             self._index.add(topic, keys, message.physical_offset, message.store_timestamp)
         self._uncovered += 1
+
+    def _append(self, message: Message, topic: str, queue_id: int, offset: int) -> None:
+        """A message is in a queue."""
+        queues = self._queues.setdefault(topic, {})
+        queue = queues.get(queue_id)
+        if queue is not None and queue.max_offset != offset:
+            # The topic was deleted and made again, and the log is read again.
+            queue.segments.delete()
+            queue = None
+        if queue is None:
+            queue = new_queue(self._storage, self._config, topic, queue_id, offset)
+            queues[queue_id] = queue
+        tag = tag_hash(message.properties.get(PropertyName.TAGS))
+        queue.append(message.physical_offset, message.size, tag)
+        self.arrived.append(Arrival(topic, queue_id, offset, tag, message.properties))
+
+    def light_queues(self, message: Message) -> list[str]:
+        """The light queues that a message names; it goes there when it is in its own topic."""
+        named = message.properties.get(PropertyName.LIGHT_QUEUES)
+        topic = message.topic
+        if not self._has_light_queues or named is None or topic in _NOT_YET or topic.startswith(_RETRY):
+            return []
+        return [queue for queue in named.split(",") if _LIGHT_QUEUE.fullmatch(queue)]
+
+    def _light_places(self, message: Message) -> list[tuple[str, int]]:
+        """(light queue, offset in it) of a message that has been stored."""
+        queues = self.light_queues(message)
+        offsets = message.properties.get(PropertyName.LIGHT_OFFSETS, "").split(",")
+        if len(queues) != len(offsets) or not all(offset.isdecimal() for offset in offsets):
+            return []
+        return [(queue, int(offset)) for queue, offset in zip(queues, offsets, strict=True)]
 
     def _follow_copy(self, message: Message) -> None:
         """A message that the master has pushed."""

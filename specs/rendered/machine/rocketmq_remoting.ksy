@@ -353,6 +353,7 @@ enums:
     200056: pop_rollback
     200070: pop_lite_message
     200071: lite_subscription_ctl
+    200073: notify_unsubscribe_lite
     200074: get_broker_lite_info
     200075: get_parent_topic_info
     200076: get_lite_topic_info
@@ -502,3 +503,6 @@ enums:
     2014:
       id: controller_broker_id_invalid
       doc: The id belongs to another Broker.
+    2018:
+      id: lite_subscription_quota_exceeded
+      doc: There are as many subscriptions to light topics as there may be.

@@ -172,8 +172,9 @@ local REQUESTS = {
   [200054] = { name = "NOTIFICATION", request_body = "", response_body = "" },
   [200055] = { name = "POLLING_INFO", request_body = "", response_body = "" },
   [200056] = { name = "POP_ROLLBACK", request_body = "", response_body = "" },
-  [200070] = { name = "POP_LITE_MESSAGE", request_body = "", response_body = "" },
+  [200070] = { name = "POP_LITE_MESSAGE", request_body = "", response_body = "messages" },
   [200071] = { name = "LITE_SUBSCRIPTION_CTL", request_body = "", response_body = "" },
+  [200073] = { name = "NOTIFY_UNSUBSCRIBE_LITE", request_body = "", response_body = "" },
   [200074] = { name = "GET_BROKER_LITE_INFO", request_body = "", response_body = "GetBrokerLiteInfoResponseBody" },
   [200075] = { name = "GET_PARENT_TOPIC_INFO", request_body = "", response_body = "" },
   [200076] = { name = "GET_LITE_TOPIC_INFO", request_body = "", response_body = "" },
@@ -229,6 +230,7 @@ local RESPONSES = {
   [2012] = { name = "CONTROLLER_ELECT_MASTER_FAILED", text = "No candidate can be the master." },
   [2013] = { name = "CONTROLLER_ALTER_SYNC_STATE_SET_FAILED", text = "The set in sync cannot be that." },
   [2014] = { name = "CONTROLLER_BROKER_ID_INVALID", text = "The id belongs to another Broker." },
+  [2018] = { name = "LITE_SUBSCRIPTION_QUOTA_EXCEEDED", text = "There are as many subscriptions to light topics as there may be." },
 }
 -- What a response code means as an answer to one request.
 local ANSWERS = {
@@ -606,13 +608,16 @@ local ANSWERS = {
     [0] = "Also where it is not in RocksDB.",
   },
   [200070] = {
+    [16] = "The group may not consume.",
     [17] = "There is no such topic.",
     [29] = "The topic is no parent, or not that of the group, or more than 32 messages are asked for.",
+    [209] = "Too many wait.",
     [210] = "It is too late, or there is nothing.",
   },
   [200071] = {
     [1] = "It cannot be read.",
-    [604] = "There is no body, or no subscription in it.",
+    [604] = "There is no body, or no subscription in it, or the group may not subscribe.",
+    [2018] = "There are too many subscriptions.",
   },
   [200075] = {
     [17] = "There is no such topic.",

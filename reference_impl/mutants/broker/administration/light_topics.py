@@ -4,6 +4,8 @@ from msgspec.structs import replace
 
 from harness.wire import RequestCode, ResponseCode
 from reference_impl.broker.group_administration import GroupAdministration
+from reference_impl.broker.light_pops import LightPops
+from reference_impl.broker.light_subscriptions import LightSubscriptions
 from reference_impl.broker.light_topics import LightTopics
 from reference_impl.mutants.registry import V55, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -56,35 +58,35 @@ def light_subscriptions_may_be_none():
     return Reply(ResponseCode.SUCCESS)
 
 
-@after(LightTopics.subscriptions, "No subscription to light topics is read.", V55)
+@after(LightSubscriptions.subscriptions, "No subscription to light topics is read.", V55)
 def light_subscriptions_are_not_read(found):
     found.clear()
 
 
-@mutant(LightTopics.pop, "A pop of light topics needs no light topic.", V55)
+@mutant(LightPops.pop, "A pop of light topics needs no light topic.", V55)
 def light_pops_need_no_light_topic(original, self, command, connection, now):
     reply = original(self, command, connection, now)
-    no_match = (reply.remark or "").endswith("not match")
+    no_match = reply is not None and (reply.remark or "").endswith("not match")
     return Reply(ResponseCode.POLLING_TIMEOUT) if no_match else reply
 
 
-@mutant(LightTopics.is_too_late, "A pop of light topics is never too late.", V55)
+@mutant(LightPops.is_too_late, "A pop of light topics is never too late.", V55)
 def light_pops_are_never_late(original, self, born, poll, now):
     return False
 
 
-@mutant(LightTopics.born, "A pop of light topics that does not say when it began is too late.", V55)
+@mutant(LightPops.born, "A pop of light topics that does not say when it began is too late.", V55)
 def light_pops_are_late_without_a_time(original, self, ext, now):
     return original(self, {"bornTime": "1", **ext}, now)
 
 
-@mutant(LightTopics.pop, "A pop of light topics may ask for any number.", V55)
+@mutant(LightPops.pop, "A pop of light topics may ask for any number.", V55)
 def light_pops_have_no_limit(original, self, command, connection, now):
     command.ext["maxMsgNum"] = "1"
     return original(self, command, connection, now)
 
 
-@mutant(LightTopics.times, "A refusal of a pop of light topics does not say the queue.", V55)
+@mutant(LightPops.times, "A refusal of a pop of light topics does not say the queue.", V55)
 def refused_light_pops_have_no_times(original, self, invisible, popped, revived):
     found = original(self, invisible, popped, revived)
     return found if revived else {}
@@ -143,13 +145,13 @@ def light_groups_need_no_number(original, self, command, connection, now):
         return Reply(ResponseCode.SUCCESS)
 
 
-@mutant(LightTopics.refused, "Every group pops light messages.", V55)
+@mutant(LightPops.refused, "Every group pops light messages.", V55)
 def any_group_pops_light_messages(original, self, ext, now):
     reply = original(self, ext, now)
     return None if reply is not None and (reply.remark or "").startswith("subscription bind") else reply
 
 
-@mutant(LightTopics.pop, "A pop of light topics that finds nothing succeeds.", V55)
+@mutant(LightPops.pop, "A pop of light topics that finds nothing succeeds.", V55)
 def light_pops_find_nothing_never(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     reply.code = ResponseCode.SUCCESS if reply.remark == "NO_MESSAGE_IN_QUEUE" else reply.code

@@ -1,0 +1,1 @@
+"""Chapter light: messages in light topics, of which a topic can have very many (5.5)."""

@@ -1,0 +1,221 @@
+"""Who subscribes to which light topics (5.5).
+
+1. A client subscribes for the group and the parent with which it first did so. It adds light topics or
+   takes them away, or says all of them at once, or none.
+2. Where the group is exclusive, a light topic has one client of it: the last that subscribed. The one before
+   is told that it has lost the light topic.
+3. What a client does not say again goes after a while, as the client does.
+4. Subscriptions are in memory only: clients say them again.
+
+Source: LiteSubscriptionCtlProcessor, LiteSubscriptionRegistryImpl of rocketmq-all-5.5.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from reference_impl.remoting.reply import RefusedError, Reply
+from reference_impl.remoting.requests import answers
+
+from . import required
+from .attributes import EXCLUSIVE, MODEL, WILDCARD
+from .light_names import parted, queue_of
+from .part import NEVER, Part
+
+if TYPE_CHECKING:
+    from .core import Broker
+
+_FORGOTTEN: Final = 180_000
+"""ms without a change after which the subscriptions of a client go (`liteSubscriptionCheckTimeoutMills`)."""
+_SCAN: Final = 120_000
+"""ms between two looks for them (`liteSubscriptionCheckInterval`)."""
+_NAMES: Final = ("clientId", "group", "topic")
+
+
+class Subscribed(msgspec.Struct):
+    """What a client subscribes to."""
+
+    group: str
+    topic: str
+    connection: int
+    changed: int
+    queues: dict[str, None] = {}
+
+
+class LightSubscriptions(Part):
+    """Keeps the subscriptions to light topics."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self.by_client: dict[str, Subscribed] = {}
+        self._clients: dict[str, dict[str, None]] = {}
+        """By queue of a light topic."""
+        self._next_scan = NEVER
+
+    @answers(RequestCode.LITE_SUBSCRIPTION_CTL, v55=True)
+    def change(self, command: Command, connection: int, now: int) -> Reply:
+        """Subscriptions that lack something are passed over; those before a refused one have been changed."""
+        if not command.body:
+            return Reply(ResponseCode.ILLEGAL_OPERATION, remark="Request body is null.")
+        said = self.subscriptions(command)
+        if not said:
+            return Reply(ResponseCode.ILLEGAL_OPERATION, remark="LiteSubscriptionCtlRequestBody is empty.")
+        for one in said:
+            if not isinstance(one, dict):
+                raise RefusedError(f"a subscription is {one!r:.80}: expected an object")
+            if any(not str(one.get(name) or "").strip() for name in _NAMES):
+                continue
+            refused = self.changed(one, connection, now)
+            if refused is not None:
+                return refused
+        return Reply(ResponseCode.SUCCESS)
+
+    def changed(self, said: Mapping[str, Any], connection: int, now: int) -> Reply | None:
+        """Do what one subscription says; or the refusal. Raises RefusedError."""
+        client, group, topic = (str(said[name]) for name in _NAMES)
+        lights = said.get("liteTopicSet") or ()
+        queues = [queue_of(topic, str(light)) for light in lights if light]
+        action = said.get("action")
+        if action in ("PARTIAL_ADD", "COMPLETE_ADD"):
+            refused = self.refused(group, now, is_partial=action == "PARTIAL_ADD")
+            if refused is not None:
+                return refused
+            mine = self.of(client, group, topic, connection, now)
+            mine.connection = connection
+            if action == "COMPLETE_ADD":
+                self.leave(client, [queue for queue in mine.queues if queue not in queues], now)
+            self.join(client, queues, now, alone=action == "PARTIAL_ADD" and self.is_exclusive(group, now))
+        elif action == "PARTIAL_REMOVE":
+            self.of(client, group, topic, connection, now)
+            self.leave(client, queues, now)
+        elif action == "COMPLETE_REMOVE":
+            self.forget(client, now)
+        else:
+            raise RefusedError(f"the action of a subscription is {action!r:.40}")
+        return None
+
+    def refused(self, group: str, now: int, *, is_partial: bool) -> Reply | None:
+        """Why a group may not subscribe."""
+        found = self.broker.groups.find(group, now)
+        if found is None or not found.consume_enable:
+            remark = "Consumer group is not allowed to consume."
+            return Reply(ResponseCode.ILLEGAL_OPERATION, remark=remark)
+        if not is_partial:
+            return None
+        if self.is_full():
+            most = self.config.max_lite_subscription_count
+            remark = f"lite subscription quota exceeded {most}"
+            return Reply(ResponseCode.LITE_SUBSCRIPTION_QUOTA_EXCEEDED, remark=remark)
+        if (found.attributes or {}).get(WILDCARD, "").lower() == "true":
+            remark = "subscribe lite operation is not supported for this group"
+            return Reply(ResponseCode.ILLEGAL_OPERATION, remark=remark)
+        return None
+
+    # -- changing --------------------------------------------------------------------------------------------
+
+    def of(self, client: str, group: str, topic: str, connection: int, now: int) -> Subscribed:
+        """What a client subscribes to; it may be nothing yet."""
+        if not self.by_client:
+            self._next_scan = self.next_scan(now)
+        return self.by_client.setdefault(client, Subscribed(group, topic, connection, now))
+
+    def join(self, client: str, queues: Iterable[str], now: int, *, alone: bool) -> None:
+        """A client subscribes to light topics: for its group alone, or with others."""
+        mine = self.by_client[client]
+        for queue in queues:
+            if alone:
+                for other in [one for one in self.of_group(queue, mine.group) if one != client]:
+                    self.lose(other, queue, now)
+            mine.queues[queue], mine.changed = None, now
+            self._clients.setdefault(queue, {})[client] = None
+            self.broker.light_pops.has_more(queue, mine.group)
+
+    def leave(self, client: str, queues: Iterable[str], now: int) -> None:
+        """A client subscribes to light topics no longer."""
+        mine = self.by_client[client]
+        for queue in list(queues):
+            mine.queues.pop(queue, None)
+            mine.changed = now
+            clients = self._clients.get(queue, {})
+            clients.pop(client, None)
+            if not clients:
+                self._clients.pop(queue, None)
+
+    def lose(self, client: str, queue: str, now: int) -> None:
+        """A client of an exclusive group loses a light topic to another."""
+        self.leave(client, [queue], now)
+        mine, (_, light) = self.by_client[client], parted(queue)
+        told = {"clientId": client, "consumerGroup": mine.group, "liteTopic": light}
+        self.broker.push(
+            mine.connection,
+            Command(
+                RequestCode.NOTIFY_UNSUBSCRIBE_LITE,
+                flag=FLAG_ONEWAY,
+                version=self.profile.version,
+                ext=told,
+            ),
+        )
+
+    def forget(self, client: str, now: int) -> None:
+        """A client subscribes to nothing."""
+        mine = self.by_client.get(client)
+        if mine is not None:
+            self.leave(client, mine.queues, now)
+            del self.by_client[client]
+            self.broker.light_pops.accessed.pop(client, None)
+
+    def forget_queue(self, queue: str, now: int) -> None:
+        """A light topic is no longer there."""
+        for client in list(self._clients.get(queue, ())):
+            self.leave(client, [queue], now)
+
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def subscriptions(self, command: Command) -> list[Any]:
+        """The subscriptions of a request. Raises RefusedError."""
+        return required.listed(command, "subscriptionSet", self.profile.engine)
+
+    def is_exclusive(self, group: str, now: int) -> bool:
+        """Whether a light topic has one client of a group."""
+        found = self.broker.groups.find(group, now)
+        return found is not None and (found.attributes or {}).get(MODEL) == EXCLUSIVE
+
+    def is_full(self) -> bool:
+        """Whether there are as many subscriptions as there may be."""
+        return self.count() >= self.config.max_lite_subscription_count
+
+    def queues_of(self, client: str) -> list[str]:
+        """The queues of the light topics to which a client subscribes."""
+        mine = self.by_client.get(client)
+        return [] if mine is None else list(mine.queues)
+
+    def of_group(self, queue: str, group: str | None = None) -> list[str]:
+        """The clients that subscribe to a light topic: all, or those of a group."""
+        clients = self._clients.get(queue, ())
+        return [one for one in clients if group is None or self.by_client[one].group == group]
+
+    def count(self) -> int:
+        """How many pairs there are of a client and a light topic."""
+        return sum(map(len, self._clients.values()))
+
+    def next_scan(self, now: int) -> int:
+        """When the look after this moment comes."""
+        return self.broker.started + ((now - self.broker.started) // _SCAN + 1) * _SCAN
+
+    def next_tick(self) -> int:
+        """The next look, at the same distances from the start."""
+        return self._next_scan if self.by_client else NEVER
+
+    def tick(self, now: int) -> None:
+        """Forget clients that have said nothing for long."""
+        self._next_scan = self.next_scan(now)
+        for client in [name for name, one in self.by_client.items() if self.is_silent(one, now)]:
+            self.forget(client, now)
+
+    def is_silent(self, one: Subscribed, now: int) -> bool:
+        """Whether the subscriptions of a client have not changed for too long."""
+        return now - one.changed > _FORGOTTEN

@@ -1,0 +1,220 @@
+"""Faults of messages in light topics (5.5)."""
+
+from harness.wire import ResponseCode
+from reference_impl.broker.light_acks import LightAcks
+from reference_impl.broker.light_pops import LightPops
+from reference_impl.broker.light_subscriptions import LightSubscriptions
+from reference_impl.broker.light_topics import LightTopics
+from reference_impl.broker.pop_order import PopOrder
+from reference_impl.broker.store import Store
+from reference_impl.mutants.registry import V55, after, mutant
+from reference_impl.remoting.reply import Reply
+
+
+@after(Store.light_queues, "No message goes to a light topic.", V55)
+def light_messages_stay_with_their_parent(found):
+    found.clear()
+
+
+@mutant(LightPops.asked, "A pop of light topics gives more than it is asked for.", V55)
+def light_pops_ignore_the_most(original, self, ext, now):
+    asked = original(self, ext, now)
+    asked.most += 1
+    return asked
+
+
+@mutant(LightAcks.done, "Messages of light topics that are acknowledged come again.", V55)
+def light_acks_do_nothing(original, self, group, queue, offset, handle, now):
+    return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(LightPops.blocks, "A light topic gives messages before those given are acknowledged.", V55)
+def light_topics_are_not_in_order(original, self, queue, pop, now):
+    return False
+
+
+@mutant(LightPops.take, "Messages of light topics are given once, whether or not they are acknowledged.", V55)
+def light_messages_never_return(original, self, found, queue, now):
+    before = len(found.frames)
+    original(self, found, queue, now)
+    offset = self.broker.offsets.offset_of(found.pop.group, queue, 0) or 0
+    self.broker.offsets.commit(found.pop.group, queue, 0, offset + len(found.frames) - before, now)
+
+
+@mutant(LightPops.counts, "Messages of light topics that come again count as new.", V55)
+def light_tries_are_not_counted(original, self, given, messages):
+    return ["0"] * messages
+
+
+@mutant(LightSubscriptions.queues_of, "Who subscribes to one light topic gets all of the parent.", V55)
+def light_topics_are_one(original, self, client):
+    mine = self.by_client.get(client)
+    return [] if mine is None else self.broker.light_topics.queues(mine.topic)
+
+
+@mutant(LightPops.find, "What is not acknowledged of one light topic blocks all.", V55)
+def one_light_topic_blocks_all(original, self, asked, client, now):
+    last = self.broker.pop_order.last
+    blocked = any(group == asked.group and self.blocks(queue, asked, now) for queue, group, _ in last)
+    return original(self, asked, "" if blocked else client, now)
+
+
+@mutant(PopOrder.give, "What one group was given of a light topic, another is not.", V55)
+def groups_of_light_topics_share(original, self, queue, offsets, invisible, attempt, now):
+    topic, group, _ = queue
+    if topic.startswith("%LMQ%"):
+        for other in [one for one in self.broker.groups.table if one != group]:
+            self.broker.offsets.commit(other, topic, 0, offsets[-1] + 1, now)
+    return original(self, queue, offsets, invisible, attempt, now)
+
+
+@mutant(LightSubscriptions.queues_of, "Clients that subscribe to nothing pop from all light topics.", V55)
+def light_pops_need_no_subscription(original, self, client):
+    return original(self, client) or self.broker.light_topics.queues()
+
+
+@mutant(
+    LightSubscriptions.leave, "Who subscribed once to a light topic goes on to be given its messages.", V55
+)
+def light_subscriptions_stay(original, self, client, queues, now):
+    return None
+
+
+@mutant(LightPops.carry_out, "Pops of light topics do not wait.", V55)
+def light_pops_do_not_wait(original, self, asked, client, command, connection, now):
+    asked.poll = 0
+    return original(self, asked, client, command, connection, now)
+
+
+@mutant(LightPops.has_more, "Messages in light topics release no pops.", V55)
+def light_messages_release_no_pops(original, self, queue, group=None):
+    return None
+
+
+@mutant(LightAcks.hide, "Messages of light topics cannot be hidden for longer.", V55)
+def light_messages_stay_hidden_as_before(original, self, topic, offset, ext, now):
+    ext = {**ext, "liteTopic": "-", "offset": "0"}
+    return original(self, topic, 0, ext, now)
+
+
+@mutant(LightSubscriptions.is_exclusive, "Every light topic has several clients of a group.", V55)
+def exclusive_light_topics_are_shared(original, self, group, now):
+    return False
+
+
+@mutant(LightSubscriptions.lose, "Who loses a light topic is not told.", V55)
+def lost_light_topics_are_not_told(original, self, client, queue, now):
+    self.leave(client, [queue], now)
+
+
+@mutant(LightSubscriptions.is_exclusive, "Every light topic has one client.", V55)
+def light_topics_have_one_client(original, self, group, now):
+    return True
+
+
+@mutant(LightSubscriptions.changed, "Saying all light topics adds to those before.", V55)
+def all_light_topics_are_more(original, self, said, connection, now):
+    if said.get("action") == "COMPLETE_ADD":
+        said = {**said, "action": "PARTIAL_ADD"}
+    return original(self, said, connection, now)
+
+
+@mutant(LightSubscriptions.is_silent, "Subscriptions to light topics stay for ever.", V55)
+def light_subscriptions_never_end(original, self, one, now):
+    return False
+
+
+@mutant(LightSubscriptions.is_silent, "Subscriptions to light topics go too early.", V55)
+def light_subscriptions_end_early(original, self, one, now):
+    return True
+
+
+@mutant(LightTopics.forget, "Light topics outlive their parent.", V55)
+def light_topics_outlive_their_parent(original, self, topic, now):
+    return None
+
+
+@mutant(LightSubscriptions.count, "No subscription to a light topic is counted.", V55)
+def light_subscriptions_are_not_counted(original, self):
+    return 0
+
+
+@mutant(LightSubscriptions.of_group, "No subscriber of a light topic is shown.", V55)
+def light_subscribers_are_not_shown(original, self, queue, group=None):
+    return []
+
+
+@mutant(LightTopics.queues, "Light topics of all parents count as those of each.", V55)
+def light_topics_are_of_all_parents(original, self, topic=None):
+    return original(self, None)
+
+
+@mutant(LightTopics.light_client, "The light topics of a client are not shown.", V55)
+def light_topics_of_clients_are_not_shown(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    reply.body = reply.body.replace(b'"liteTopicSet"', b'"liteTopics"')
+    return reply
+
+
+@mutant(LightTopics.lag_of, "What a group lacks of a light topic is all that is there.", V55)
+def light_lags_are_all(original, self, group, topic, light):
+    found = original(self, group, topic, light)
+    wrapper = found.get("liteTopicOffsetWrapper")
+    return found if wrapper is None else {**found, "totalLagCount": wrapper["brokerOffset"]}
+
+
+@mutant(LightTopics.greatest_lags, "Of all that a group lacks, the greatest alone is counted.", V55)
+def greatest_light_lag_is_the_total(original, self, group, most):
+    found = original(self, group, most)
+    return {**found, "totalLagCount": max((one["lagCount"] for one in found["lagCountTopK"]), default=0)}
+
+
+@mutant(LightTopics.greatest_lags, "More light topics are listed than asked for.", V55)
+def light_lags_are_all_listed(original, self, group, most):
+    return original(self, group, most + 1)
+
+
+@mutant(LightSubscriptions.is_full, "There is no limit of subscriptions to light topics.", V55)
+def light_subscriptions_have_no_limit(original, self):
+    return False
+
+
+@mutant(LightSubscriptions.refused, "Groups that may not consume subscribe to light topics.", V55)
+def disabled_groups_subscribe(original, self, group, now, *, is_partial):
+    reply = original(self, group, now, is_partial=is_partial)
+    return None if reply is not None and reply.code == ResponseCode.ILLEGAL_OPERATION else reply
+
+
+@mutant(LightPops.group_refused, "Groups that may not consume pop from light topics.", V55)
+def disabled_groups_pop_light_messages(original, self, group, topic, now):
+    reply = original(self, group, topic, now)
+    return None if reply is not None and reply.code == ResponseCode.NO_PERMISSION else reply
+
+
+@mutant(LightAcks.is_beyond, "Offsets that a light topic has not reached are acknowledged.", V55)
+def light_acks_beyond_the_end_count(original, self, queue, offset):
+    return False
+
+
+@mutant(LightAcks.acknowledge, "Any group acknowledges messages of light topics.", V55)
+def any_group_acknowledges_light_messages(original, self, topic, queue_id, offset, ext, now):
+    reply = original(self, topic, queue_id, offset, ext, now)
+    return Reply(ResponseCode.SUCCESS) if (reply.remark or "").startswith("group type") else reply
+
+
+@mutant(LightAcks.acknowledge, "Messages of light topics are acknowledged in any queue.", V55)
+def light_acks_are_of_any_queue(original, self, topic, queue_id, offset, ext, now):
+    return original(self, topic, 0, offset, ext, now)
+
+
+@mutant(LightAcks.done, "Messages of light topics are acknowledged that no pop gave.", V55)
+def light_acks_are_of_anything(original, self, group, queue, offset, handle, now):
+    reply = original(self, group, queue, offset, handle, now)
+    return Reply(ResponseCode.SUCCESS) if reply.code == ResponseCode.MESSAGE_ILLEGAL else reply
+
+
+@mutant(Store.catch_up, "After a restart light topics are empty.", V55)
+def light_topics_are_not_read_again(original, self):
+    has, self._has_light_queues = self._has_light_queues, False
+    original(self)
+    self._has_light_queues = has
