@@ -19,7 +19,7 @@ from harness.program.steps import TITLES, AnyQuestion, AnyStep
 from harness.report.frames import as_text, describe
 from harness.report.text import visible
 from harness.spec import Answered, Ended, Garbled, Observation, Unanswered, Violation
-from harness.spec.observation import Copied, Heard
+from harness.spec.observation import Copied, Heard, TakenOver
 from harness.wire import Command
 from harness.wire.code_names import request_name
 
@@ -182,6 +182,12 @@ def _outcome(seen: Observation) -> str | None:
         case Copied():
             copied = f"the log of the master ends at {seen.outcome.end}, that of the slave is to at "
             return f"{copied}{seen.outcome.carried}; it reports {seen.outcome.reported}"
+        case TakenOver(offsets=None):
+            return "the master does not say the offsets of its groups"
+        case TakenOver(is_asked=False):
+            return "the slave does not ask for the offsets of its master"
+        case TakenOver():
+            return "the slave gets the offsets and the groups of its master"
         case None:
             return None if not isinstance(seen.step, Request) else "(no answer is due)"
 

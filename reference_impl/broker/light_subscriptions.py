@@ -149,7 +149,7 @@ class LightSubscriptions(Part):
         """A client of an exclusive group loses a light topic to another."""
         self.leave(client, [queue], now)
         mine, (_, light) = self.by_client[client], parted(queue)
-        told = {"clientId": client, "consumerGroup": mine.group, "liteTopic": light}
+        told: dict[str, str | None] = {"clientId": client, "consumerGroup": mine.group, "liteTopic": light}
         self.broker.push(
             mine.connection,
             Command(

@@ -181,7 +181,8 @@ class LightTopics(Part):
 
     def greatest_lags(self, group: str, most: int) -> dict[str, Any]:
         """Of all light topics of which it has consumed some, and the greatest of these."""
-        store, lags = self.broker.store, []
+        store = self.broker.store
+        lags: list[dict[str, Any]] = []
         for key, offsets in self.broker.offsets.table.items():
             queue, _, of_group = key.partition("@")
             lag = store.max_offset(queue, 0) - offsets.get(0, 0)
@@ -189,8 +190,8 @@ class LightTopics(Part):
                 since = store.timestamp_of(queue, 0, offsets.get(0, 0)) or _NEVER
                 light = parted(queue)[1]
                 lags.append({"earliestUnconsumedTimestamp": since, "lagCount": lag, "liteTopic": light})
-        lags.sort(key=lambda one: -int(one["lagCount"]))
-        total = sum(int(one["lagCount"]) for one in lags)
+        lags.sort(key=lambda one: -one["lagCount"])
+        total = sum(one["lagCount"] for one in lags)
         return {"lagCountTopK": lags[:most], "lagTimestampTopK": [], "totalLagCount": total}
 
     # -- light topics ----------------------------------------------------------------------------------------

@@ -1,10 +1,10 @@
 """What fastjson2 makes of a value for a Java field of a given type, where it differs from fastjson 1.
 
 Same contract as `coerce`, which sends values of fastjson2 here. Source: `JSONReaderUTF8#readInt32Value`,
-`#readString`, `ObjectReaderImplEnum` of fastjson2 2.0.59, run on the same text. Not reproduced: objects that
-stand for a number by a member `val` or `value` (0 here), and texts that begin with a number, of which some lengths
-are read as far as the number goes and others are refused ("1_0", "12x" and "1e", but neither "1_" nor "123_4"; all
-are refused here).
+`#readString`, `ObjectReaderImplEnum` of fastjson2 2.0.59, run on the same text. Not reproduced: objects
+that stand for a number by a member `val` or `value` (0 here), and texts that begin with a number. Those are
+refused here; fastjson2 refuses some ("1_", "123_4") and reads others as far as the number goes ("1_0", "12x",
+"1e"): their length decides.
 """
 
 from __future__ import annotations
