@@ -111,7 +111,7 @@ def test_a_half_message_of_the_master_is_ended_by_the_slave_that_has_become_the_
 
 def test_a_message_that_waits_is_not_early_on_a_slave_that_has_become_the_master() -> None:
     waits, look = Send(message="m1", level=4, awaited=False), Pull(server=1)
-    steps = (Replicate(), waits, Replicate(), Restart(), *PROMOTED, Time(seconds=12), look)
+    steps = (Replicate(), waits, Replicate(), Restart(), *PROMOTED, Time(seconds=18), look)
     assert play("builtin:5.3", *steps, Time(seconds=25), look, Bound(server=1))[0] == []
     assert play("builtin:5.3?mutant=delayed-by-half", *steps)[0] == ["delayed-is-not-early"]
 
