@@ -68,7 +68,12 @@ def make_broker(
     }
     parts = PARTS[profile]
     config = Config.of(given, profile)
-    store = parts["store"](storage or MemoryStorage(), config.of_store(), parts.profile.name)
+    store = parts["store"](
+        storage or MemoryStorage(),
+        config.of_store(),
+        parts.profile.name,
+        has_light_queues=parts.profile.v55 and config.has_light_topics,
+    )
     broker = parts["broker"](
         parts,
         config=config,
