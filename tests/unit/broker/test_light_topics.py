@@ -47,7 +47,9 @@ def subscription(**changes: Any) -> dict[str, Any]:
 
 def popped(one: Asked) -> list[bytes]:
     ext = {"clientId": "C", "consumerGroup": "G", "topic": "T", "maxMsgNum": 32, "invisibleTime": 1000}
-    reply = one.ask(RequestCode.POP_LITE_MESSAGE, ext | {"pollTime": 0, "bornTime": one.now, "attemptId": "a"})
+    reply = one.ask(
+        RequestCode.POP_LITE_MESSAGE, ext | {"pollTime": 0, "bornTime": one.now, "attemptId": "a"}
+    )
     return [] if reply is None else [message.body for message in decode_messages(reply.body)]
 
 
