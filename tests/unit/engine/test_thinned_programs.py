@@ -16,7 +16,7 @@ from harness.program.broker.steps import Send
 from harness.program.chance import chance
 from harness.targets import parse
 
-PROGRAMS = 10
+PROGRAMS = 5
 LEFT_OUT = (0.1, 0.4, 0.8)
 """Shares of the steps."""
 
