@@ -23,8 +23,8 @@ from harness.program.steps import AnyStep
 _LEFT_OUT = 0.8
 """The greatest share of the rules that a program leaves out."""
 _AMONG_STARTS = 2
-"""So many rules of each program restart a server, where a start takes long and each program starts several
-servers anyway: what these rules reach is rare.
+"""The number of rules of each program that restart a server, where a start takes long and each program starts
+several servers anyway: what these rules reach is rare.
 """
 _LONG = 4
 """How many long waits a patient program may have, where time costs something."""
@@ -61,7 +61,7 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
     restarts_once_in: int = 1
     """One program in this many restarts a server."""
     restarting_rules: int = 0
-    """So many rules of such a program do; 0: any number."""
+    """The most rules of such a program that do; 0: any number."""
     rules: int = 30
     """How many rules make a program, before everything is read back."""
 

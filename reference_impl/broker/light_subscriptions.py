@@ -3,7 +3,7 @@
 1. A client subscribes for the group and the parent with which it first did so. It adds light topics or
    takes them away, or says all of them at once, or none.
 2. Where the group is exclusive, a light topic has one client of it: the last that subscribed. The one before
-   is told that it has lost the light topic.
+   learns that it has lost the light topic.
 3. What a client does not say again goes after a while, as the client does.
 4. Subscriptions are in memory only: clients say them again.
 

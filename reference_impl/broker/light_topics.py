@@ -1,4 +1,4 @@
-"""What tools are told of light topics (5.5), of their parents, and of who consumes them.
+"""What tools see of light topics (5.5), their parents, and their consumers.
 
 1. A parent is a topic of the message type LITE; a group is bound to one by an attribute.
 2. A light topic is there as long as it has messages, and goes with its parent. With `enableLmq` and
@@ -73,7 +73,7 @@ class LightTopics(Part):
 
     @answers(RequestCode.GET_LITE_TOPIC_INFO, v55=True)
     def light_topic(self, command: Command, connection: int, now: int) -> Reply:
-        """Of one that there is not, as of one without messages."""
+        """An unknown light topic is shown as one without messages."""
         topic = required.text(command.ext or {}, "parentTopic")
         if topic not in self.parents():
             return self.no_parent(topic)
@@ -147,7 +147,7 @@ class LightTopics(Part):
 
     @answers(RequestCode.TRIGGER_LITE_DISPATCH, v55=True)
     def dispatch(self, command: Command, connection: int, now: int) -> Reply:
-        """What there is goes to whoever pops; those that wait look once more."""
+        """Clients that wait for messages look once more."""
         group = required.text(command.ext or {}, "group")
         refused = self.no_group(group, now)
         if refused is not None:

@@ -45,7 +45,7 @@ _SLAVE = {
     "brokerRole": "SLAVE",
     "brokerId": "1",
     "slaveReadEnable": "true",
-    "unused": "{nameserver2}",  # what the slave is told is the address of its master
+    "unused": "{nameserver2}",  # the slave gets the address of its master
 }
 
 

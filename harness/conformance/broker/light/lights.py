@@ -46,6 +46,14 @@ def fill(bk: BrokerSession, topic: str, light: str, *bodies: bytes) -> None:
     light_info(bk, topic, light).eventually() >> Reply(SUCCESS, has_all)
 
 
+def consumed(bk: BrokerSession, topic: str, light: str, *bodies: bytes) -> tuple[str, str]:
+    """A group and its one client that subscribes to a light topic, with messages in it."""
+    group = bound_group(bk, topic)
+    client = subscribed(bk, topic, group, light)
+    fill(bk, topic, light, *bodies)
+    return group, client
+
+
 def put(bk: BrokerSession, topic: str, light: str, body: bytes) -> None:
     """A message in a light topic."""
     bk.send(topic, body, queue=3, properties={PropertyName.LIGHT_TOPIC: light}) >> Reply(SUCCESS)

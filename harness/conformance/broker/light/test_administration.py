@@ -1,4 +1,4 @@
-"""Chapter light: what tools are told of light topics, what goes with a parent, and what is refused."""
+"""Chapter light: what tools see of light topics, what goes with a parent, and what is refused."""
 
 from harness.conformance import Between, Including, Reply, case
 from harness.conformance.broker.light.lights import (
@@ -7,6 +7,7 @@ from harness.conformance.broker.light.lights import (
     ack,
     bound_group,
     client_info,
+    consumed,
     fill,
     light_info,
     parent,
@@ -90,9 +91,7 @@ def test_lags_of_a_group_are_shown(bk: BrokerSession) -> None:
 @case(kills=["light-topics-outlive-their-parent"], setup=LIGHT)
 def test_go_with_their_parent(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b")
+    group, client = consumed(bk, topic, light, b"a", b"b")
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
     bk.delete_topic(topic) >> Reply(SUCCESS)
     parent(bk, topic=topic)
@@ -138,9 +137,7 @@ def test_groups_must_be_allowed_to_consume(bk: BrokerSession) -> None:
 )
 def test_acks_need_a_popped_message(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b", b"c")
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS)).value
     ack(bk, topic, group, light, handles[0], offset="4") >> Reply(NO_MESSAGE)

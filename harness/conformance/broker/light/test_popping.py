@@ -8,6 +8,7 @@ from harness.conformance.broker.light.lights import (
     SOON,
     ack,
     bound_group,
+    consumed,
     fill,
     parent,
     put,
@@ -42,9 +43,7 @@ def test_subscriber_gets_messages(bk: BrokerSession) -> None:
 @case(kills=["light-acks-do-nothing", "light-topics-are-not-in-order"], clock=True, setup=LIGHT)
 def test_acknowledged_does_not_come_again(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b", b"c")
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS)).value
     ack(bk, topic, group, light, handles[1]) >> Reply(SUCCESS)
@@ -61,9 +60,7 @@ def test_acknowledged_does_not_come_again(bk: BrokerSession) -> None:
 @case(kills=["light-messages-never-return"], clock=True, setup=LIGHT)
 def test_unacknowledged_comes_again(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b", b"c")
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS)).value
     ack(bk, topic, group, light, handles[0]) >> Reply(SUCCESS)
@@ -76,9 +73,7 @@ def test_unacknowledged_comes_again(bk: BrokerSession) -> None:
 @case(kills=["light-tries-are-not-counted"], clock=True, setup=LIGHT)
 def test_tries_are_counted(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b", b"c")
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS, ext=Including({"orderCountInfo": "0;0"}))).value
     ack(bk, topic, group, light, handles[0]) >> Reply(SUCCESS)
@@ -160,9 +155,7 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
 @case(kills=["light-messages-stay-hidden-as-before"], clock=True, setup=LIGHT)
 def test_is_hidden_for_longer(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b", b"c")
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS)).value
     hidden = Between(150_000, 150_000 + HIDDEN * 1000)
@@ -179,9 +172,7 @@ def test_is_hidden_for_longer(bk: BrokerSession) -> None:
 @case(kills=["light-topics-are-not-read-again"], own_server=True, setup=LIGHT)
 def test_outlive_the_broker(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
-    fill(bk, topic, light, b"a", b"b", b"c")
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=1, poll=SOON)
     (handle,) = (pop.handles >> Reply(SUCCESS)).value
     ack(bk, topic, group, light, handle) >> Reply(SUCCESS)
