@@ -48,6 +48,8 @@ class Replicating:
         """What the master has pushed and the slave has not been given."""
         self._carried = 0
         """Where that begins."""
+        self._given = 0
+        """How much of the log the slave was given, at the most."""
 
     def carry(self, step: Replicate, answered: tuple[int, ...], is_coming: bool) -> Copied:
         """Gives the slave what the master has pushed, and tells the master what the slave has reported.
@@ -58,6 +60,9 @@ class Replicating:
             began = self._connect()
             if began is None:
                 return Copied(answered=answered, began=None, is_connected=False)
+            if began > self._given:  # it has messages of its own, with which the master's would be mixed up
+                self.part()
+                return Copied(answered=answered, began=began, is_connected=True)
         assert self._at_master is not None
         assert self._at_slave is not None
         end, pushes = self._pushed(self._at_master, is_coming)
@@ -65,6 +70,7 @@ class Replicating:
         if data:
             self._at_slave.push(self._carried, data)
         self._ahead, self._carried = self._ahead[len(data) :], self._carried + len(data)
+        self._given = max(self._given, self._carried)
         report = self._at_slave.report(self._carried, within=_WITHIN) if data else None
         reported = None if report is None else _reported(report.outcome())
         if step.reports and reported is not None:

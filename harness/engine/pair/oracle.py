@@ -41,11 +41,13 @@ class PairOracle(BrokerOracle):
         for one in seen:
             rest += _asked_of_the_master(one)
             try:
-                judged = self._replication.seen(one)
-                rest += [judged] if self._replication.is_slave_known or not one.server else []
+                rest.append(self._replication.seen(one))
             except InvariantError as wrong:
                 found.append(violation_of(wrong, self._profile, one.number))
         return found + super().observe(rest, unsolicited)
+
+    def _is_known(self, server: int) -> bool:
+        return server == 0 or self._replication.is_slave_known
 
 
 def _asked_of_the_master(one: Observation) -> list[Observation]:

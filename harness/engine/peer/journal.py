@@ -14,7 +14,9 @@ import msgspec
 from harness.engine.peer.causes import Example
 from harness.engine.peer.generate import Program, RoundKind
 from harness.engine.peer.normal import Compare
-from harness.program.steps import AnyStep, decode_step, encode_step
+from harness.program.nameserver import steps as ns
+from harness.program.step import Close, Time
+from harness.program.steps import AnyStep, decode_step, encode_step, title_of
 
 FORMAT = 2
 """Of journals; it grows when the same seed makes other rounds."""
@@ -41,6 +43,15 @@ def write_program(path: Path, program: Program) -> None:
     path.write_text("\n".join([head, *map(encode_step, program.steps)]) + "\n", encoding="utf-8")
 
 
+def _compared(step: AnyStep, where: str) -> AnyStep:
+    if isinstance(step, ns.AnyRequest | Close | Time):
+        return step
+    raise ProgramError(
+        f'{where}: expected a request to a NameServer, a close or time, got "{title_of(type(step))}", which is '
+        "not compared between two servers; `rmq-harness replay` plays the findings of `fuzz`"
+    )
+
+
 def read_program(path: Path) -> Program:
     """Reads a program file. Raises ``ProgramError``."""
     try:
@@ -55,7 +66,7 @@ def read_program(path: Path) -> Program:
             if number == 1:
                 head = msgspec.json.decode(line, type=_ProgramHead)
             else:
-                steps.append(decode_step(line))
+                steps.append(_compared(decode_step(line), f"{path}, line {number}"))
         except msgspec.MsgspecError as problem:
             what = "a step" if number > 1 else 'a head such as {"program":1,"profile":"5.3"}'
             raise ProgramError(f"{path}, line {number}: expected {what}: {problem}") from problem

@@ -29,7 +29,7 @@ from harness.program.broker import steps as bk
 from harness.program.broker.frames import STORED
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.names import Names, Place
-from harness.program.step import Restart
+from harness.program.step import Request, Restart
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import DELAYS
 from harness.spec.broker.tracker import BrokerTracker
@@ -78,6 +78,12 @@ class Replication:
         self._role = "slave"
         self._is_started = True
         """Whether the slave was started in the role that it has."""
+        self._is_role_sure = True
+        """Whether the slave surely has that role: not each server keeps one that was changed when it is started
+        again.
+        """
+        self._has_its_own = False
+        """Whether the slave may have stored something as a master, before it met its own."""
         self.is_slave_known = True
         """Whether what the slave holds is known."""
 
@@ -88,6 +94,8 @@ class Replication:
         match one.step:
             case bk.Send() if not one.server:
                 return self._sent(one, one.step)
+            case Replicate() if not self._is_role_sure:
+                self._follows = self.is_slave_known = False
             case Replicate() if isinstance(one.outcome, Copied) and self._follows:
                 self._copied(one, one.outcome)
             case TakeOver() if isinstance(one.outcome, TakenOver):
@@ -100,11 +108,23 @@ class Replication:
                 self._connected = -1
                 if isinstance(one.step, Restart) and one.server:
                     self._has_ended = self._is_started = True
+                    self._is_role_sure = self._role == "slave"
             case bk.Switch() if one.server:
-                is_other = one.step.role != self._role and self._has_been_connected
-                self._is_started, self._role = self._is_started and not is_other, one.step.role
-                self._follows = one.step.role == "slave" and (self._follows or not self._has_been_connected)
+                self._switched(one.step.role)
+            case bk.MakeTopic():
+                pass
+            case Request() if one.server and self._role == "master" and not self._has_been_connected:
+                self._has_its_own = True
         return one
+
+    def _switched(self, role: str) -> None:
+        """The slave gets a role."""
+        is_other = role != self._role and self._has_been_connected
+        self._is_started, self._role = self._is_started and not is_other, role
+        self._is_role_sure = True
+        self._follows = role == "slave" and (self._follows or not self._has_been_connected)
+        if self._has_its_own and role == "slave":
+            self._follows = self.is_slave_known = False
 
     def coming(self, batch: Sequence[Observation]) -> None:
         """What is observed together: a message may have been copied that is among it."""

@@ -10,6 +10,8 @@ from harness.engine.broker.program_state import ProgramState
 from harness.engine.broker.role import BROKER
 from harness.engine.context import TargetContext
 from harness.engine.nameserver.role import NAMESERVER
+from harness.engine.pair.kind import PairKind
+from harness.engine.pair.role import PAIR
 from harness.engine.role import Role
 from harness.engine.stateful import StatefulKind
 from harness.program.broker.steps import Send
@@ -22,10 +24,15 @@ LEFT_OUT = (0.1, 0.4, 0.8)
 
 
 @pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
-@pytest.mark.parametrize("role", [NAMESERVER, BROKER], ids=["nameserver", "broker"])
-def test_the_reference_breaks_nothing_whatever_is_left_out(role: Role, profile: str) -> None:
-    target = parse(f"builtin:{profile}", "broker" if role is BROKER else "nameserver")
-    kind = StatefulKind(TargetContext(target, profile, role=role), "thinned")
+@pytest.mark.parametrize(
+    ("role", "makes"),
+    [(NAMESERVER, StatefulKind), (BROKER, StatefulKind), (PAIR, PairKind)],
+    ids=["nameserver", "broker", "pair"],
+)
+def test_the_reference_breaks_nothing_whatever_is_left_out(
+    role: Role, makes: type[StatefulKind], profile: str
+) -> None:
+    kind = makes(TargetContext(parse(f"builtin:{profile}", role.name), profile, role=role), "thinned")
     for seed in range(PROGRAMS):
         program, source = kind.program(seed), chance("thinned", seed)
         for share in LEFT_OUT:

@@ -42,6 +42,8 @@ def test_programs_are_read_as_they_were_written(tmp_path: Path) -> None:
         ('{"program":1,"profile":"5.3"}\n', "has no step"),
         ('{"program":1,"profile":"5.3"}\n{"do":"dance"}', "line 2"),
         ('{"program":1,"profile":"5.3"}\n{"do":"close","how":"softly"}', "line 2"),
+        ('{"program":1,"profile":"5.3"}\n{"do":"restart"}', "line 2.*restart of the server.*not compared"),
+        ('{"program":1,"profile":"5.3"}\n{"do":"replicate"}', "line 2.*the slave gets"),
     ],
 )
 def test_a_file_that_is_no_program_is_refused(tmp_path: Path, text: str, said: str) -> None:
