@@ -47,8 +47,8 @@ def _compared(step: AnyStep, where: str) -> AnyStep:
     if isinstance(step, ns.AnyRequest | Close | Time):
         return step
     raise ProgramError(
-        f'{where}: expected a request to a NameServer, a close or time, got "{title_of(type(step))}", which is '
-        "not compared between two servers; `rmq-harness replay` plays the findings of `fuzz`"
+        f'{where}: expected a request to a NameServer, a close or time, got "{title_of(type(step))}", which '
+        "is not compared between two servers; `rmq-harness replay` plays the findings of `fuzz`"
     )
 
 

@@ -12,6 +12,7 @@ from math import inf
 import msgspec
 
 from harness.program.broker import steps as bk
+from harness.spec.broker.heartbeats import Heartbeats
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.ledger import Ledger, Topic
 from harness.spec.broker.regular_register import RegularRegister, Write
@@ -22,8 +23,6 @@ from harness.wire.bodies import ConsumerOffsets
 from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
-SURELY_ALIVE = 100.0
-"""Seconds after a heartbeat for which a client is surely a member (`ClientHousekeepingService`: 120 s)."""
 _SURELY_GONE = 132.0
 """The same after which it surely is none: a look every 10 s, and a moment."""
 _LOCKED = 60.0
@@ -39,6 +38,7 @@ _BUSY = ResponseCode.SYSTEM_BUSY
 class _Member(msgspec.Struct):
     """A client in a group."""
 
+    conn: str
     since: float
     beat: float
     gone: float = inf
@@ -58,8 +58,9 @@ class _Lock(msgspec.Struct):
 class Groups:
     """Of one Broker."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, heartbeats: Heartbeats) -> None:
         self._ledger = ledger
+        self._heartbeats = heartbeats
         self.resets = Resets(ledger)
         self._offsets: dict[tuple[str, str, int], RegularRegister] = {}
         self._members: dict[str, dict[tuple[str, str], _Member]] = {}
@@ -273,7 +274,7 @@ class Groups:
             self._ledger.topics.setdefault(f"%RETRY%{group}", Topic(_QUEUES_OF_RETRY, since=end))
             before = members.get((step.client, step.conn))
             since = end if before is None or before.gone < inf else before.since
-            members[step.client, step.conn] = _Member(since, begin)
+            members[step.client, step.conn] = _Member(step.conn, since, begin)
 
     def left(self, step: bk.Leave, begin: float, end: float, answer: Command | None) -> None:
         """35."""
@@ -334,7 +335,7 @@ class Groups:
 
     def _is_alive(self, member: _Member, moment: float) -> bool:
         """Whether a client is surely a member yet."""
-        return member.beat + SURELY_ALIVE > moment and member.leaving > moment
+        return member.leaving > moment and not self._heartbeats.may_be_ended(member.conn, moment)
 
     # --- locks ----------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import msgspec
 
 from harness.program.broker import steps as bk
 from harness.spec.broker.group_filters import GroupFilters
-from harness.spec.broker.groups import SURELY_ALIVE
+from harness.spec.broker.heartbeats import Heartbeats
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.wanted import Wanted
 from harness.wire import Command, ResponseCode
@@ -46,11 +46,12 @@ class _Told(msgspec.Struct):
 class Online:
     """Of one Broker. ``exact``: time is virtual, and what happens is there at once."""
 
-    def __init__(self, *, exact: bool, held: set[str]) -> None:
+    def __init__(self, heartbeats: Heartbeats, *, exact: bool, held: set[str]) -> None:
+        self._heartbeats = heartbeats
         self._exact = exact
         self._held = held
-        self._members: dict[str, dict[str, tuple[str, float]]] = {}
-        """By group and connection: its client, and its last heartbeat."""
+        self._members: dict[str, dict[str, str]] = {}
+        """By group and connection: its client."""
         self._topics: dict[str, dict[str, _Subscription]] = {}
         self._told: dict[tuple[str, str], _Told] = {}
         """By connection and group."""
@@ -59,15 +60,15 @@ class Online:
 
     # --- what happens ---------------------------------------------------------------------------------------
 
-    def beat(self, step: bk.Beat, number: int, begin: float, answer: Command | None) -> None:
+    def beat(self, step: bk.Beat, number: int, answer: Command | None) -> None:
         """34."""
         for group in step.groups:
             members = self._members.setdefault(group, {})
             known = members.get(step.conn)
-            if answer is None or answer.code or (known is not None and known[0] != step.client):
+            if answer is None or answer.code or (known is not None and known != step.client):
                 self._unsure.add(group)
                 continue
-            members[step.conn] = (step.client, begin)
+            members[step.conn] = step.client
             topics = self._topics.setdefault(group, {})
             before = set(topics)
             for topic in before - set(step.topics):
@@ -143,13 +144,6 @@ class Online:
             if of == conn and not told.over and told.came < len(must) and self._is_sure(group, moment):
                 raise InvariantError(must[told.came], f"{len(must)} notifications on {conn}", str(told.came))
 
-    def may_be_ended(self, conn: str, moment: float) -> bool:
-        """Whether the Broker may have ended a connection by a moment, because no heartbeat came on it."""
-        return any(
-            conn in members and members[conn][1] + SURELY_ALIVE <= moment
-            for members in self._members.values()
-        )
-
     def wants(self, step: bk.Pull, moment: float) -> Wanted | None:
         """What a pull without a subscription is to be given; None where that is not known."""
         found = self._topics.get(step.group, {}).get(step.topic)
@@ -184,6 +178,6 @@ class Online:
         return (ResponseCode.SYSTEM_ERROR, "filter-is-refused-where-it-is-off") if filters is False else None
 
     def _is_sure(self, group: str, moment: float) -> bool:
-        """Whether all is known about a group, and none of its members may have run out of time."""
-        members = self._members.get(group, {}).values()
-        return group not in self._unsure and all(beat + SURELY_ALIVE > moment for _, beat in members)
+        """Whether all is known about a group, and no connection of a member may have been ended."""
+        may_be_ended, members = self._heartbeats.may_be_ended, self._members.get(group, ())
+        return group not in self._unsure and not any(may_be_ended(conn, moment) for conn in members)

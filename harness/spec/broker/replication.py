@@ -79,9 +79,7 @@ class Replication:
         self._is_started = True
         """Whether the slave was started in the role that it has."""
         self._is_role_sure = True
-        """Whether the slave surely has that role: not each server keeps one that was changed when it is started
-        again.
-        """
+        """Whether the slave surely has that role: a server that is started again may forget a change."""
         self._has_its_own = False
         """Whether the slave may have stored something as a master, before it met its own."""
         self.is_slave_known = True

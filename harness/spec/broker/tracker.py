@@ -23,6 +23,7 @@ from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.allowed import Allowed
 from harness.spec.broker.groups import Groups
+from harness.spec.broker.heartbeats import Heartbeats
 from harness.spec.broker.invariant_error import InvariantError
 from harness.spec.broker.invariants import statements_of, violation_of
 from harness.spec.broker.ledger import Ledger
@@ -74,9 +75,10 @@ class BrokerTracker:
         self._allowed = Allowed()
         self._recalls = Recalls(self._ledger, self._allowed)
         self._searches = Searches(self._ledger, self._pulls, wholeness)
-        self._groups = Groups(self._ledger)
+        self._heartbeats = Heartbeats()
+        self._groups = Groups(self._ledger, self._heartbeats)
         self._transactions = Transactions(self._ledger, wholeness)
-        self._online = Online(exact=not jitter, held=self._ledger.held)
+        self._online = Online(self._heartbeats, exact=not jitter, held=self._ledger.held)
         self._nameservers = NameServers(self._ledger)
         self._retried: dict[tuple[str, str], int] = {}
         """By message and group, how often the copy had come back that the retry topic has shown last."""
@@ -193,6 +195,7 @@ class BrokerTracker:
                 self._groups.restarted(step.how, begin, end)
                 self._transactions.restarted()
                 self._online.restarted()
+                self._heartbeats.restarted()
                 self._online.filters.restarted(step.how, begin)
                 self._allowed.restarted(begin, end)
                 self._pops.restarted()
@@ -221,6 +224,7 @@ class BrokerTracker:
         self._groups.closed(conn, begin)
         self._transactions.closed(conn)
         self._online.closed(conn, number)
+        self._heartbeats.closed(conn)
         self._heard.pop(conn, None)
 
     def _asked(self, seen: Observation, step: Request, begin: float, end: float) -> None:
@@ -237,7 +241,7 @@ class BrokerTracker:
                     "request-is-answered", "an answer", f"bytes that are no command: {problem}"
                 )
             case Ended() if not step.patience:
-                may_be_ended = self._online.may_be_ended(step.conn, end)
+                may_be_ended = self._heartbeats.may_be_ended(step.conn, end)
                 self._changed(step, seen.number, begin, end, None)
                 if not may_be_ended:
                     raise InvariantError(
@@ -295,11 +299,13 @@ class BrokerTracker:
             case bk.Beat():
                 self._groups.beat(step, begin, end, answer)
                 self._transactions.beat(step, begin, end, answer)
-                self._online.beat(step, number, begin, answer)
+                self._heartbeats.beat(step, begin, answer)
+                self._online.beat(step, number, answer)
                 self._online.filters.beat(step, end, answer)
             case bk.Leave():
                 self._groups.left(step, begin, end, answer)
                 self._transactions.left(step)
+                self._heartbeats.left(step, answer)
                 self._online.left(step, number, answer)
             case bk.Reset():
                 self._groups.reset(step, begin, end, answer)

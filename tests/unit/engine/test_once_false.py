@@ -9,7 +9,9 @@ from __future__ import annotations
 import pytest
 
 from harness.engine.context import TargetContext
+from harness.engine.pair.role import PAIR
 from harness.engine.program_run import ProgramRun
+from harness.engine.stateful import StatefulExperiment
 from harness.program.chance import chance
 from harness.program.names import Names
 from harness.program.steps import decode_step
@@ -87,6 +89,47 @@ PROGRAMS = {
     ],
 }
 
+PAIRS = {
+    "a restart takes a change of the role back": [
+        '{"do":"switch","server":1}',
+        '{"do":"make-topic","server":1,"topic":"T1","queues":2}',
+        '{"do":"restart","server":1,"how":"term"}',
+        '{"do":"send","message":"m1","topic":"T1","queue":1}',
+        '{"do":"replicate"}',
+        '{"do":"pull","server":1,"group":"g1","topic":"T1","queue":1}',
+    ],
+    "a slave has stored something as a master": [
+        '{"do":"switch","server":1}',
+        '{"do":"make-topic","server":1,"queues":1}',
+        '{"do":"send","message":"m1","size":900}',
+        '{"do":"pull","server":1,"offset":2}',
+        '{"do":"restart","server":1,"how":"term"}',
+        '{"do":"replicate","most":-1}',
+        '{"do":"restart","server":1}',
+    ],
+    "a slave that is not judged tells its members": [
+        '{"do":"replicate","most":300,"reports":false}',
+        '{"do":"switch","server":1}',
+        '{"do":"send","server":1,"message":"m5"}',
+        '{"do":"send","awaited":false,"message":"m15","waits":false}',
+        '{"do":"beat","server":1,"conn":"kc0","groups":["g0"]}',
+    ],
+    "a connection ends with the first of its groups for which heartbeats stay away": [
+        '{"do":"beat","conn":"kc0","groups":["g1"]}',
+        '{"do":"take-over"}',
+        '{"do":"beat","conn":"kc0","groups":["g0"]}',
+        '{"do":"take-over"}',
+        '{"do":"members"}',
+    ],
+    "the same of its groups of producers": [
+        '{"do":"beat","conn":"kc0","producers":["p0"]}',
+        '{"do":"take-over"}',
+        '{"do":"beat","conn":"kc0","groups":["g0"]}',
+        '{"do":"take-over"}',
+        '{"do":"members"}',
+    ],
+}
+
 
 @pytest.mark.parametrize("profile", ["5.3", "5.5"])
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
@@ -100,3 +143,12 @@ def test_the_sound_reference_is_not_called_wrong(program: list[str], profile: st
     context.close()
     assert program_run.violations == []
     assert len(program_run.steps) == len(steps)
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3", "5.5"])
+@pytest.mark.parametrize("program", PAIRS.values(), ids=PAIRS.keys())
+def test_a_sound_pair_is_not_called_wrong(program: list[str], profile: str) -> None:
+    context = TargetContext(parse(f"builtin:{profile}", "broker"), profile, role=PAIR)
+    attempt = StatefulExperiment(context, "once false").attempt(list(map(decode_step, program)), fresh=True)
+    context.close()
+    assert attempt.violations == ()
