@@ -214,7 +214,9 @@ class BrokerTracker:
                 self._closed(step.old, seen.number, begin)
             case bk.Back(again=True) if (step.message, step.group) not in self._retried:
                 self._groups.mentioned(step.group)  # it named a place where there is none
-            case bk.End() | bk.Back() | bk.View() if step.message not in self._placed:
+            case bk.End() if step.message not in self._placed:
+                self._transactions.ended_at_another_place(step, begin, end)
+            case bk.Back() | bk.View() if step.message not in self._placed:
                 pass
             case Request():
                 self._asked(seen, step, begin, end)

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from math import inf
 
+import msgspec
+
 from harness.program.broker import steps as bk
 from harness.program.broker.frames import body_of, born
 from harness.spec.broker.entries import Half
@@ -110,6 +112,12 @@ class Transactions:
                 half.over = end
         if answer is None:
             half.maybe.add(step.verdict)
+
+    def ended_at_another_place(self, step: bk.End, begin: float, end: float) -> None:
+        """37 for a message that is on another Broker: at its place, this one may have any half message."""
+        if step.message in self._ledger.names.places:
+            for message in self._ledger.halves:
+                self.ended(msgspec.structs.replace(step, message=message), begin, end, None)
 
     # --- copies of a slave ----------------------------------------------------------------------------------
 
