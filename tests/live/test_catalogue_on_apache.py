@@ -54,7 +54,7 @@ REFUSED_FROM_498_ON = {
 """What the reference refuses as 4.9.8 does, and the module of 4.9.7, which stands in for it, lets pass."""
 
 
-def apaches(version: str) -> str:
+def jars_of(version: str) -> str:
     """Apache's NameServer, from its jars."""
     return f"apache:{version}?warp={WARP}"
 
@@ -129,12 +129,12 @@ def failed(verdicts: dict[str, str]) -> set[str]:
 
 @pytest.mark.parametrize(("version", "profile"), LINES)
 def test_apache_is_conformant(version: str, profile: str, tmp_path: Path) -> None:
-    verdicts, said = check(apaches(version), profile, tmp_path)
+    verdicts, said = check(jars_of(version), profile, tmp_path)
     assert_conformant(verdicts, said)
 
 
 @pytest.mark.parametrize(("version", "profile", "warp"), BROKERS[:2])
-def test_apaches_broker_holds_what_needs_no_waiting(
+def test_jars_of_broker_holds_what_needs_no_waiting(
     version: str, profile: str, warp: int, tmp_path: Path
 ) -> None:
     some = ("--role", "broker", "--select", BROKER_CHAPTERS[version])
@@ -143,7 +143,7 @@ def test_apaches_broker_holds_what_needs_no_waiting(
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("version", "profile", "warp"), BROKERS)
-def test_apaches_broker_is_conformant(version: str, profile: str, warp: int, tmp_path: Path) -> None:
+def test_jars_of_broker_is_conformant(version: str, profile: str, warp: int, tmp_path: Path) -> None:
     assert_conformant(*check_anew(f"apache:{version}?warp={warp}", profile, tmp_path, "--role", "broker"))
 
 
@@ -156,7 +156,7 @@ def assert_conformant(verdicts: dict[str, str], said: str, least: int = 250) -> 
 @pytest.mark.soak
 def test_the_older_line_fails_the_newer_profile_only_where_the_lines_differ(tmp_path: Path) -> None:
     reference, _ = check("builtin:4.9", "5.3", tmp_path / "reference")
-    apache, said = check(apaches("4.9.8"), "5.3", tmp_path / "apache")
+    apache, said = check(jars_of("4.9.8"), "5.3", tmp_path / "apache")
     assert failed(apache), said
     unexplained = failed(apache) - failed(reference) - NEEDS_AN_ANSWER - REFUSED_FROM_498_ON
     assert not unexplained, said

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import docker
 import pytest
-from test_catalogue_on_apache import WARP, apaches, assert_conformant, check, check_anew
+from test_catalogue_on_apache import WARP, assert_conformant, check, check_anew, jars_of
 
 from harness.conformance import Reply
 from harness.report.results import read_run
@@ -77,7 +77,7 @@ def test_a_container_gets_the_verdicts_of_the_same_jars(
     target = f"docker:{IMAGE}:{version}?warp={WARP}"
     verdicts, said = check_anew(target, profile, tmp_path / "container", *chapters)
     assert_conformant(verdicts, said, least=100)
-    jars, said_of_jars = check(apaches(version), profile, tmp_path / "jars", *chapters)
+    jars, said_of_jars = check(jars_of(version), profile, tmp_path / "jars", *chapters)
     header = read_run(tmp_path / "container" / "all").header
     by_chance = {case for quirk in header.quirks if quirk.intermittent for case in quirk.cases}
     differ = {case for case in verdicts.keys() | jars.keys() if verdicts.get(case) != jars.get(case)}

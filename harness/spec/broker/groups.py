@@ -24,7 +24,9 @@ from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
 _SURELY_GONE = 132.0
-"""The same after which it surely is none: a look every 10 s, and a moment."""
+"""Seconds after its last heartbeat from which on a client surely is no member: 120 s, a look every 10 s, and a
+moment.
+"""
 _LOCKED = 60.0
 """Seconds that a lock lasts (`RebalanceLockManager`)."""
 _UNWRITTEN = 25.0

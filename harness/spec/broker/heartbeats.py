@@ -1,4 +1,4 @@
-"""When each client last said that it is in its groups.
+"""When each connection last had a heartbeat for each of its groups.
 
 A Broker ends the connection of a member that has sent no heartbeat for one of its groups for 120 s, whatever
 else came on it: the other groups of that connection lose the member, too. Source: ConsumerManager and
@@ -19,7 +19,7 @@ class Heartbeats:
 
     def __init__(self) -> None:
         self._last: dict[str, dict[str, float]] = {}
-        """By connection and group: when its last heartbeat surely had come, or at the earliest."""
+        """By connection and group: when the last heartbeat was sent that was answered, else the first one."""
 
     def beat(self, step: bk.Beat, begin: float, answer: Command | None) -> None:
         """34."""

@@ -114,7 +114,7 @@ class Transactions:
             half.maybe.add(step.verdict)
 
     def ended_at_another_place(self, step: bk.End, begin: float, end: float) -> None:
-        """37 for a message that is on another Broker: at its place, this one may have any half message."""
+        """37 with the place of a message of another Broker: any half message may be at that place here."""
         if step.message in self._ledger.names.places:
             for message in self._ledger.halves:
                 self.ended(msgspec.structs.replace(step, message=message), begin, end, None)
