@@ -24,9 +24,7 @@ from harness.wire.fastjson import ParseError
 from harness.wire.view import json_value
 
 _SURELY_GONE = 132.0
-"""Seconds after its last heartbeat from which on a client surely is no member: 120 s, a look every 10 s, and a
-moment.
-"""
+"""Seconds after its last heartbeat when a client surely is gone: 120 s, a look each 10 s, and some more."""
 _LOCKED = 60.0
 """Seconds that a lock lasts (`RebalanceLockManager`)."""
 _UNWRITTEN = 25.0
