@@ -54,6 +54,15 @@ def test_names_may_need_escapes(ns: NameServerSession) -> None:
     ns.route(topic).addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
 
 
+@case(kills=["topic-named-null-is-lost"])
+def test_names_may_be_words_of_json(ns: NameServerSession) -> None:
+    broker, topics = ns.broker(), ["15", "null", "true"]
+    broker.register(body=broker.body_of(*topics).encode()) >> Reply(SUCCESS)
+    ns.topics().among(topics) >> Reply(SUCCESS, topics)
+    for topic in topics:
+        ns.route(topic).addresses >> Reply(SUCCESS, {broker.name: {0: broker.address}})
+
+
 @case(kills=["broker-id-has-32-bits"])
 def test_broker_ids_hold_64_bits(ns: NameServerSession) -> None:
     for number in (-1, -(2**63), 2**63 - 1):

@@ -130,6 +130,11 @@ def names_lose_backslashes(registration):
     registration.broker = registration.broker.replace("\\", "")
 
 
+@after(NameServer.registration, "A topic whose name is the word null is lost.")
+def topic_named_null_is_lost(registration):
+    registration.topics.pop("null", None)
+
+
 @after(Endpoint.written, "Bodies lose the characters that are escaped as numbers.")
 def bodies_lose_control_characters(body):
     return re.sub(rb"(?<!\\)\\u00[0-9a-fA-F]{2}|\x7f", b"", body)
