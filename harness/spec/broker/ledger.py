@@ -173,7 +173,7 @@ class Ledger:
             return  # it was refused, whether or not the refusal arrived
         if topic is None:
             self.topics[step.topic] = Topic(None, sure=False)
-        latest = end if step.oneway and exists and is_master else inf
+        latest = end + self.lag if step.oneway and exists and is_master else inf
         origin: Origin = "oneway" if step.oneway else "send"
         earliest, delay = begin, self._delay(step)
         if delay is not None:
