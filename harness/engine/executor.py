@@ -22,12 +22,14 @@ from harness.engine.replicating import Replicating
 from harness.engine.sending import Asked, Open, Sender
 from harness.program.broker.frames import learnt, learnt_of_a_question
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
+from harness.program.broker.static_steps import MapTopic
 from harness.program.broker.steps import BrokerRequest, Hear, NameServer
 from harness.program.names import Names
 from harness.program.nameserver.steps import Damaged, Unknown
 from harness.program.step import Close, Reconnect, Restart, Time
 from harness.program.steps import AnyQuestion, AnyStep
 from harness.session import (
+    BrokerSession,
     ClosedBy,
     Instance,
     NameServerSession,
@@ -191,7 +193,9 @@ class Executor:
     # --- requests -------------------------------------------------------------------------------------------
 
     def _ask(self, step: AnyQuestion) -> list[Observation]:
-        self._server(step.server)
+        session = self._server(step.server)
+        if isinstance(step, MapTopic) and isinstance(session, BrokerSession):
+            self.names.broker = session.broker_name
         open_, seen = self._open(step.server, step.conn)
         if step.broken is not None:
             return [*seen, *self._break_off(step, step.broken, open_)]

@@ -17,7 +17,7 @@ Source: HookUtils#transformTimerMessage, TimerMessageStore, RecallMessageHandle 
 from __future__ import annotations
 
 from base64 import urlsafe_b64encode
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -58,6 +58,8 @@ class Timers(Part):
         super().__init__(broker)
         self._waiting: list[tuple[int, int]] = []
         """(when it is due, queue offset), a heap."""
+        self._end = 0
+        """What is stored from this queue offset on is not among it: a slave has got it."""
         self._write_at = NEVER
         if self.profile.v5:
             self._read_again()
@@ -117,12 +119,21 @@ class Timers(Part):
     # -- delivering ------------------------------------------------------------------------------------------
 
     def expect(self, message: Message) -> None:
-        """A message that waits was stored."""
-        time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
-        if time is not None:
-            heappush(self._waiting, (self.due(time), message.queue_offset))
-            self._counted(message, self._counts(message), message.store_timestamp)
+        """A message that waits was stored, perhaps behind some that a slave has got."""
+        for offset in range(self._end, message.queue_offset):
+            self._add(self._message(offset), message.store_timestamp)
+        self._end = message.queue_offset + 1
+        if self._add(message, message.store_timestamp):
             self._write_at = min(self._write_at, self._later(message.store_timestamp))
+
+    def _add(self, message: Message | None, now: int) -> bool:
+        """Whether a message waits."""
+        time = None if message is None else fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
+        if message is None or time is None:
+            return False
+        heappush(self._waiting, (self.due(time), message.queue_offset))
+        self._counted(message, self._counts(message), now)
+        return True
 
     def due(self, kept: int) -> int:
         """When a message is delivered of whose time `kept` was kept."""
@@ -175,8 +186,7 @@ class Timers(Part):
         """Write what waits, if it is not written yet."""
         if self._write_at != NEVER:
             self._write_at = NEVER
-            end = self.broker.store.max_offset(TopicName.TIMER, 0)
-            waiting = _Waiting(end, sorted(offset for _, offset in self._waiting))
+            waiting = _Waiting(self._end, sorted(offset for _, offset in self._waiting))
             self.broker.persist(TIMERS, msgspec.json.encode(waiting))
 
     def _counts(self, message: Message) -> int:
@@ -200,15 +210,9 @@ class Timers(Part):
         except msgspec.MsgspecError:
             known = _Waiting()
         store = self.broker.store
-        least, end = store.min_offset(TopicName.TIMER, 0), store.max_offset(TopicName.TIMER, 0)
-        for offset in (*known.offsets, *range(max(least, known.end), end)):
-            message = self._message(offset)
-            if message is not None:
-                time = fields.int64(message.properties, PropertyName.TIMER_OUT_MS)
-                if time is not None:
-                    self._waiting.append((self.due(time), offset))
-                    self._counted(message, self._counts(message), self.broker.started)
-        heapify(self._waiting)
+        least, self._end = store.min_offset(TopicName.TIMER, 0), store.max_offset(TopicName.TIMER, 0)
+        for offset in (*known.offsets, *range(max(least, known.end), self._end)):
+            self._add(self._message(offset), self.broker.started)
 
 
 def deletion_of(topic: str, key: str) -> str:

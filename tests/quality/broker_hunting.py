@@ -31,6 +31,7 @@ CHAPTERS = (
     "retry",
     "role",
     "send",
+    "static_topics",
     "storage",
     "topics",
     "transaction",

@@ -103,6 +103,20 @@ FOUND = (
     "slave-takes-the-first-message",
     "slave-forgets-keys",
     "slave-takes-whole-messages-only",
+    "promoted-slaves-see-to-no-delays",
+    "static-topics-are-plain",
+    "mapped-queues-are-their-own",
+    "mapped-sends-tell-where-they-are",
+    "other-queues-are-served",
+    "mapped-sends-name-a-queue",
+    "mapped-offsets-begin-anew",
+    "mapped-queues-end-where-a-part-does",
+    "mapped-queues-begin-where-they-end",
+    "mapped-commits-are-as-they-are",
+    "old-mappings-are-taken",
+    "mappings-stay",
+    "mappings-do-not-survive",
+    "old-leaders-go-on",
 )
 
 

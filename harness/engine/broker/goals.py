@@ -10,6 +10,7 @@ from harness.engine.coverage import Coverage, Goal
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import Unreadable
 from harness.program.broker.optional_steps import Pop, Recall
+from harness.program.broker.static_steps import MapTopic
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 
@@ -143,6 +144,55 @@ GOALS: tuple[Goal, ...] = (
         ("restart",),
     ),
     Goal("topic-deleted", "a topic is deleted", (bk.DropTopic,), lambda p, s: s.topic in p.topics),
+    Goal(
+        "static-topic",
+        "a static topic is made",
+        (MapTopic,),
+        lambda p, s: s.topic not in p.static,
+        ("static-topics", "restart"),
+    ),
+    Goal(
+        "mapped-queue-goes-on",
+        "a mapped queue with messages goes on in another queue",
+        (MapTopic,),
+        lambda p, s: _is_changed(p, s) and any(p.stored.get((s.topic, one)) for one in s.goes_on),
+        ("static-topics", "restart"),
+    ),
+    Goal(
+        "mapped-queue-leaves",
+        "a mapped queue goes on at another Broker",
+        (MapTopic,),
+        lambda p, s: _is_changed(p, s) and bool(s.gone),
+        ("static-topics", "restart"),
+    ),
+    Goal(
+        "older-mapping",
+        "a mapping is put that is older than the one that there is",
+        (MapTopic,),
+        lambda p, s: s.topic in p.static and not _is_changed(p, s),
+        ("static-topics", "restart"),
+    ),
+    Goal(
+        "mapped-queue-is-read",
+        "a mapped queue with messages is pulled from",
+        (bk.Pull,),
+        lambda p, s: s.topic in p.static and p.static[s.topic].leads(s.queue) and _count(p, s) > 0,
+        ("static-topics", "restart"),
+    ),
+    Goal(
+        "queue-of-another-leader",
+        "a message is sent to a queue that the Broker does not lead",
+        (bk.Send,),
+        lambda p, s: s.topic in p.static and s.queue >= 0 and not p.static[s.topic].leads(s.queue),
+        ("static-topics", "restart"),
+    ),
+    Goal(
+        "killed-with-a-mapping",
+        "the Broker is killed while it has a static topic",
+        (Restart,),
+        lambda p, s: bool(p.static) and s.how == "kill",
+        ("static-topics", "restart"),
+    ),
     Goal("killed", "the Broker is killed", (Restart,), lambda _, s: s.how == "kill", ("restart",)),
     Goal("stopped", "the Broker is asked to stop", (Restart,), lambda _, s: s.how == "term", ("restart",)),
     Goal(
@@ -204,6 +254,11 @@ def _ends(state: ProgramState, step: Time) -> set[int]:
     """The step's own seconds, where a delay is over by then."""
     waiting = state.waiting
     return {step.seconds} if waiting and waiting[0] < step.seconds else set()
+
+
+def _is_changed(state: ProgramState, step: MapTopic) -> bool:
+    """Whether a mapping takes the place of another one."""
+    return step.topic in state.static and step.epoch > state.static[step.topic].epoch
 
 
 def _is_open(state: ProgramState, step: bk.End) -> bool:

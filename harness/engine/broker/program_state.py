@@ -9,6 +9,7 @@ from __future__ import annotations
 from harness.catalogue import Feature, profile_named
 from harness.program.broker import steps as bk
 from harness.program.broker.optional_steps import Allow, Allowing, Pop, Recall
+from harness.program.broker.static_steps import MapTopic
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.ledger import DELAYS
@@ -28,6 +29,8 @@ class ProgramState:
         """Seconds that steps have let pass."""
         self.topics: dict[str, int] = {}
         """Queues of each topic that exists."""
+        self.static: dict[str, MapTopic] = {}
+        """Static topics that exist, with their mappings."""
         self.dropped: set[str] = set()
         """Topics that were deleted, of which little can be said afterwards."""
         self.messages: dict[str, bk.Send] = {}
@@ -113,10 +116,19 @@ class ProgramState:
                 self.locks.clear()
             case bk.MakeTopic():
                 self.topics[step.topic] = step.queues
+            case MapTopic():
+                known = self.static.get(step.topic)
+                if known is None or step.epoch > known.epoch:
+                    self.static[step.topic] = step
             case bk.DropTopic():
                 self.topics.pop(step.topic, None)
+                self.static.pop(step.topic, None)
                 self.dropped.add(step.topic)
                 self.stored = {key: count for key, count in self.stored.items() if key[0] != step.topic}
+            case bk.Send() if step.topic in self.static:
+                self._note_messages(step)
+                key = step.topic, step.queue
+                self.stored[key] = self.stored.get(key, 0) + len(step.messages)
             case bk.Send():
                 self._sent(step)
             case bk.End():
@@ -142,6 +154,7 @@ class ProgramState:
             sorted(self.dead),
             sorted((*key, client) for key, client in self.locks.items()),
             sorted(self.allowed.items()),
+            sorted((one.topic, one.queues, one.goes_on, one.gone) for one in self.static.values()),
             (_some(len(self.recalled)), _some(self.pops), self.is_slave, self.switched, self.is_unforced),
         )
 
@@ -193,7 +206,7 @@ class ProgramState:
                 self.beats[step.client] = step
             case bk.Leave():
                 self.beats.pop(step.client, None)
-            case bk.Commit() if step.topic in self.topics:
+            case bk.Commit() if step.topic in self.topics or step.topic in self.static:
                 self.offsets[step.group, step.topic, step.queue] = step.offset
             case bk.Reset():
                 self.offsets[step.group, step.topic, step.queue] = step.offset

@@ -90,7 +90,7 @@ class _Broker:
             outcomes = [one.outcome for one in executor.play(step)[-1:]]
             if not any(isinstance(one, Answered) and one.command.code == 0 for one in outcomes):
                 return False
-        for topic in (*state.topics, *(f"%RETRY%{group}" for group in state.returned)):
+        for topic in (*state.topics, *state.static, *(f"%RETRY%{group}" for group in state.returned)):
             seen = executor.play(DropTopic(conn="tidy", topic=topic))[-1:]
             if not all(isinstance(one.outcome, Answered) for one in seen):
                 return False

@@ -13,6 +13,7 @@ from harness.engine.broker.strategies import (
     producers,
     queries,
     recalls,
+    static_topics,
     topics,
     transactions,
     trouble,
@@ -63,6 +64,9 @@ RULES: Final = (
     Rule(nameservers.loses_a_nameserver, ours=True),
     Rule(nameservers.asks_first, ours=True, once_in=2),
     Rule(nameservers.tells_its_role, ours=True, once_in=2),
+    Rule(static_topics.maps_a_topic, needs="static-topics", ours=True),
+    Rule(static_topics.changes_a_mapping, needs="static-topics", ours=True),
+    Rule(static_topics.uses_mapped_queues, needs="static-topics", ours=True),
     Rule(trouble.waits),
     Rule(trouble.fails),
     Rule(trouble.closes),
@@ -73,4 +77,4 @@ RULES: Final = (
     Rule(trouble.switches, ours=True, once_in=2),
     Rule(trouble.restarts, ours=True, once_in=2),
 )
-"""A Broker that is not ours keeps the role it has."""
+"""A Broker that is not ours keeps the role it has, and does not say the name that mappings need."""

@@ -22,6 +22,10 @@ def _has_taken_over(state: PairState, step: bk.Committed) -> bool:
     return step.server == 1 and (step.group, step.topic, step.queue) in state.taken_over
 
 
+def _takes_its_place(state: PairState, step: bk.Switch) -> bool:
+    return step.server == 1 and step.role == "master" and state.was_connected
+
+
 def _goes_on(state: PairState, step: bk.Send) -> bool:
     return state.is_promoted and step.server == 1
 
@@ -53,7 +57,7 @@ GOALS: tuple[Goal, ...] = (
         "promoted",
         "the slave takes the place of its master",
         (bk.Switch,),
-        lambda p, s: s.server == 1 and s.role == "master" and p.was_connected,
+        _takes_its_place,
     ),
     Goal(
         "taken-over",
@@ -89,7 +93,7 @@ GOALS: tuple[Goal, ...] = (
         "delay-outlives-its-master",
         "a slave with a message that waits takes the place of its master",
         (bk.Switch,),
-        lambda p, s: s.server == 1 and s.role == "master" and p.was_connected and bool(p.slave.waiting),
+        lambda p, s: _takes_its_place(p, s) and bool(p.slave.waiting),
     ),
     Goal(
         "promoted-commits",
@@ -98,6 +102,54 @@ GOALS: tuple[Goal, ...] = (
         lambda p, s: (
             s.server == 1 and p.is_promoted and p.slave.verdicts.get(s.message) == [] and s.verdict == 8
         ),
+    ),
+    Goal(
+        "timer-is-copied",
+        "a message that waits for its time is on the slave",
+        (Replicate,),
+        lambda p, s: s.most is None and any(one.after for one in p.messages.values()),
+        ("delayed-messages",),
+    ),
+    Goal(
+        "timer-outlives-its-master",
+        "a slave with a message that waits for its time takes the place of its master",
+        (bk.Switch,),
+        lambda p, s: (
+            _takes_its_place(p, s)
+            and bool(p.slave.waiting)
+            and any(one.after for one in p.slave.messages.values())
+        ),
+        ("delayed-messages",),
+    ),
+    Goal(
+        "returned-is-copied",
+        "a message that was sent back is on the slave",
+        (Replicate,),
+        lambda p, s: bool(p.returned) and s.most is None,
+    ),
+    Goal(
+        "dead-letter-is-copied",
+        "a dead letter is on the slave",
+        (Replicate,),
+        lambda p, s: bool(p.dead) and s.most is None,
+    ),
+    Goal(
+        "returned-outlives-its-master",
+        "a slave with a message that was sent back takes the place of its master",
+        (bk.Switch,),
+        lambda p, s: _takes_its_place(p, s) and bool(p.slave.returned),
+    ),
+    Goal(
+        "promoted-shows-what-came-back",
+        "a slave that was promoted is asked for what was sent back to its master",
+        (bk.Pull,),
+        lambda p, s: s.server == 1 and p.is_promoted and s.topic[7:] in p.returned,
+    ),
+    Goal(
+        "promoted-takes-back",
+        "a slave that was promoted takes a message back",
+        (bk.Back,),
+        lambda p, s: s.server == 1 and p.is_promoted,
     ),
     Goal("goes-on", "a slave that was promoted gets a message", (bk.Send,), _goes_on),
 )

@@ -72,6 +72,8 @@ class PairState(ProgramState):
         if step.most is None:
             self.slave.messages = dict(self.messages)
             self.slave.due = [*self.due]
+            self.slave.returned = dict(self.returned)
+            self.slave.dead = set(self.dead)
             self.slave.verdicts = {
                 message: [*verdicts]
                 for message, verdicts in self.verdicts.items()

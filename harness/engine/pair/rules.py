@@ -19,6 +19,7 @@ RULES: Final = (
     Rule(pair.commits),
     Rule(pair.takes_over),
     Rule(pair.delays),
+    Rule(pair.sends_back),
     Rule(pair.begins_a_transaction),
     Rule(pair.fails_over),
     Rule(pair.goes_on),
@@ -31,4 +32,3 @@ RULES: Final = (
     Rule(topics.asks_for_a_status),
     Rule(trouble.closes),
 )
-"""Nothing with 5.x's timers, and nothing is sent back."""

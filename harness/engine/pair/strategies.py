@@ -11,6 +11,7 @@ from harness.engine.broker.strategies.choices import (
     GROUPS,
     KEYS,
     MOST,
+    SOON,
     VERDICTS,
     any_queue,
     committed,
@@ -23,7 +24,7 @@ from harness.program.broker import steps as bk
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
-from harness.spec.broker.ledger import DELAYS
+from harness.spec.broker.ledger import DELAYS, FIRST_RETRY
 
 _TOPICS = ("T0", "T1")
 _PARTS = (None, None, None, 300, 40, -1)
@@ -132,19 +133,61 @@ def takes_over(pick: Pick, state: PairState) -> Steps:
 
 
 def delays(pick: Pick, state: PairState) -> Steps:
-    """A message waits, on the slave, too; perhaps until that has taken the place of its master."""
+    """A message waits, on the slave, too, by its level or by 5.x's timers; perhaps until the slave has taken
+    the place of its master, and delivers it.
+    """
     steps = _begun(pick, state)
-    level = pick.one((1, 1, 2, 3))
-    send = msgspec.structs.replace(_message(pick, state, 0), level=level, long=False)
+    send = msgspec.structs.replace(_message(pick, state, 0), long=False)
+    if state.has("delayed-messages") and pick.below(3):
+        seconds = pick.one((3, 6, 12))
+        send = msgspec.structs.replace(send, after=seconds)
+    else:
+        send = msgspec.structs.replace(send, level=pick.one((1, 1, 2, 3)))
+        seconds = DELAYS[send.level - 1]
+    over = Time(seconds=pick.one((1, seconds + 2, seconds + SOON)))
+    pull = _of_slave(bk.Pull(topic=send.topic, queue=send.queue))
     if state.is_promoted:
-        return (*steps, _of_slave(send), *_looks(pick, state))
+        return (*steps, _of_slave(send), *_looks(pick, state), over, pull)
     steps += [send, _replicate(pick)]
     if pick.once_in(3):
         steps.append(TakeOver())
     if pick.once_in(3):
         steps += _promoted(pick, killed=bool(pick.below(2)))
-    steps.append(Time(seconds=pick.one((1, DELAYS[level - 1] + 2))))
-    return (*steps, _of_slave(bk.Pull(topic=send.topic, queue=send.queue)))
+    return (*steps, over, pull)
+
+
+def sends_back(pick: Pick, state: PairState) -> Steps:
+    """A consumer sends a message back, which waits, or is dead, on the slave, too; perhaps until the slave
+    has taken the place of its master: then it comes back there, and is sent back again.
+    """
+    steps = _begun(pick, state)
+    send, group = _message(pick, state, 0), pick.one(GROUPS)
+    beat = bk.Beat(client="c0", conn="kc0", groups=(group,), topics=(send.topic,))
+    back = bk.Back(
+        message=send.message,
+        topic=send.topic,
+        group=group,
+        level=pick.one((1, 1, 2, 0, -1)),
+        most=pick.one((16, 16, 16, 0)),
+    )
+    over = Time(seconds=DELAYS[(max(0, back.level) or FIRST_RETRY) - 1] + pick.one((2, SOON)))
+    pull = _of_slave(bk.Pull(group=group, topic=f"%RETRY%{group}"))
+    is_promoted = state.is_promoted
+    if is_promoted:
+        steps += [_of_slave(one) for one in (send, beat, back)]
+    else:
+        steps += [msgspec.structs.replace(send, awaited=False), Replicate(), beat, back]
+        steps.append(Replicate() if pick.below(3) else _replicate(pick))
+        if pick.once_in(4):
+            steps.append(TakeOver())
+        if pick.once_in(3):
+            steps += _promoted(pick, killed=bool(pick.below(2)))
+            is_promoted = True
+        steps.append(_of_slave(beat))
+    if not is_promoted:
+        return (*steps, over, *([_replicate(pick)] if pick.below(2) else []), pull)
+    again = msgspec.structs.replace(back, again=bool(pick.below(2)), level=pick.one((0, 1)))
+    return (*steps, over, pull, _of_slave(again), Time(seconds=DELAYS[FIRST_RETRY] + SOON), pull)
 
 
 def begins_a_transaction(pick: Pick, state: PairState) -> Steps:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from harness.program.broker import steps as bk
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.static_steps import MapTopic, Search
 
 AnyRequest = (
     bk.MakeTopic
@@ -32,4 +33,6 @@ AnyRequest = (
     | Check
     | Pop
     | Recall
+    | MapTopic
+    | Search
 )

@@ -14,6 +14,7 @@ import msgspec
 from harness.program.broker.any_request import AnyRequest
 from harness.program.broker.filters import text_of
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.static_steps import MapTopic
 from harness.program.broker.steps import (
     Back,
     Beat,
@@ -68,6 +69,9 @@ _SETTINGS = {"filters": "enablePropertyFilter", "recalls": "recallMessageEnable"
 """Those that `Allow` changes."""
 _NO_HANDLE = "none"
 """In place of a handle, where no answer has named one."""
+_ELSEWHERE = "elsewhere"
+"""The name of another Broker, which there is not."""
+_MAPPED_QUEUES = 16
 _HIDDEN = 3_600_000
 """ms for which messages that were popped are hidden."""
 _NEVER_LATE = 1 << 53
@@ -108,9 +112,11 @@ def asked_about(message: str) -> str:
     return f"{message}?"
 
 
-def retried(message: str, group: str) -> str:
-    """The word in `Names.places` for the copy of a message that is to be tried again by a group."""
-    return f"{message}/{group}"
+def retried(message: str, group: str, server: int) -> str:
+    """The word in `Names.places` for the copy of a message that is to be tried again by a group, where a
+    Broker has put it: a slave that becomes the master puts its own copies elsewhere.
+    """
+    return f"{message}/{group}/{server}"
 
 
 def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
@@ -125,7 +131,8 @@ def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
         elif isinstance(step, Pull) and step.topic.startswith(TopicName.RETRY_PREFIX):
             for one in decode_messages(answer.body):
                 symbol = names.made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
-                names.places[retried(symbol, step.group)] = Place(one.physical_offset, one.queue_offset)
+                word = retried(symbol, step.group, step.server)
+                names.places[word] = Place(one.physical_offset, one.queue_offset)
     except (ValueError, WireError):
         return  # the judge of the answer reports it
 
@@ -173,6 +180,8 @@ def content_of(step: AnyRequest, names: Names, announces: int) -> Content:
             return RequestCode.UPDATE_BROKER_CONFIG, {}, Properties(settings).encode()
         case Check():
             return step.codes[0], {}, _check(step, names)
+        case MapTopic():
+            return step.codes[0], ext_of(step, names), _mapping(step, names)
     code, ext = _plain(step, names)
     return code, {name: str(value) for name, value in ext.items()}, b""
 
@@ -196,7 +205,7 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
         case Back():
             place = names.places.get(step.message, NOWHERE)
             if step.again:
-                place = names.places.get(retried(step.message, step.group), NOWHERE)
+                place = names.places.get(retried(step.message, step.group, step.server), NOWHERE)
             return RequestCode.CONSUMER_SEND_MSG_BACK, {
                 "offset": place.log,
                 "group": names.name(step.group),
@@ -322,6 +331,37 @@ def _check(step: Check, names: Names) -> bytes:
     subscription = _subscription(Beat(filter=step.filter, version=1), names.name("T0"))
     client = {"clientId": names.name("c0"), "group": names.name("g0")}
     return msgspec.json.encode(client | {"subscriptionData": subscription})
+
+
+def _mapping(step: MapTopic, names: Names) -> bytes:
+    hosted = {
+        number: [
+            {
+                "bname": _ELSEWHERE if part.queue is None else names.broker,
+                "gen": generation,
+                "queueId": part.queue or 0,
+                "logicOffset": part.begin,
+                "startOffset": 0,
+                "endOffset": -1,
+                "timeOfStart": -1,
+                "timeOfEnd": -1,
+            }
+            for generation, part in enumerate(step.parts(number))
+        ]
+        for number in step.queues
+    }
+    return msgspec.json.encode(
+        {
+            "topic": names.name(step.topic),
+            "bname": names.broker,
+            "epoch": step.epoch,
+            "scope": "__global__",
+            "dirty": False,
+            "totalQueues": _MAPPED_QUEUES,
+            "currIdMap": {},
+            "hostedQueues": hosted,
+        }
+    )
 
 
 def _subscription(step: Beat, topic: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ called is what it said when it registered.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from harness.catalogue import nearest_line, profile_named
@@ -163,11 +163,13 @@ class BrokerSession(LightRequests):
         born_host: str = "10.9.8.7:654",
         store_host: str = "127.0.0.1:321",
         store_timestamp: int = 1_700_000_000_000,
+        properties: Mapping[str, str] | None = None,
     ) -> bytes:
         """The bytes of a message in the log of another Broker of this line, at an offset of that log, with a
         number in its queue.
         """
-        message = Message(topic=topic, body=body, properties={"KEYS": keys, "TAGS": tags}, queue_id=queue)
+        said = {"KEYS": keys, "TAGS": tags, **(properties or {})}
+        message = Message(topic=topic, body=body, properties=said, queue_id=queue)
         message.physical_offset, message.queue_offset = at, number
         message.born_timestamp, message.store_timestamp = 1_700_000_000_000, store_timestamp
         message.born_host, message.store_host = born_host, store_host

@@ -2,7 +2,9 @@
 
 - A slave delivers nothing; what was due meanwhile is delivered soon after it is a master again.
 - A Broker that was started as a slave may see to no delays, even when it becomes a master: Apache's decides
-  at its start whether it does. Then nothing is known until it is started as a master.
+  at its start whether it does. Then nothing is known until it is started as a master, or is started again
+  when it has become one, and told its role once more.
+- What its master has delivered before a slave took its progress over may come from the slave, too, or not.
 """
 
 from __future__ import annotations
@@ -35,6 +37,8 @@ class Delays:
         self._waiting: list[_Waiting] = []
         self._is_paused = slave
         self._sees_to_them = not slave
+        self._progress = -inf
+        """When it took over how far its master has delivered."""
 
     def begins(self, entry: Entry) -> None:
         """A message that waits was stored."""
@@ -43,13 +47,27 @@ class Delays:
         if self._is_paused or not self._sees_to_them:
             entry.latest = inf
 
-    def copied(self, entry: Entry) -> None:
-        """A slave has got a message that waits. Whether it delivers it one day is not known."""
+    def copied(self, entry: Entry, latest: float) -> None:
+        """A slave has got a message that waits; a master would have delivered it by ``latest``."""
         self._wait(entry)
         if self._is_paused:
+            self._waiting[-1].latest = inf if entry.earliest <= self._progress else latest
             entry.earliest = inf
         else:
             self._waiting.pop()
+
+    def delivered(self, message: str, tried: int) -> None:
+        """A slave has got what its master has delivered. It need not deliver it again."""
+        for one in self._waiting:
+            if one.entry.message == message and one.entry.tried == tried:
+                one.latest = inf
+
+    def took_over(self, moment: float) -> None:
+        """A slave has learnt how far its master has delivered."""
+        self._progress = moment
+        for one in self._waiting:
+            if one.earliest <= moment:
+                one.latest = inf
 
     def pause(self, entries: Iterable[Entry], begin: float, end: float) -> None:
         """The Broker has become a slave, surely by ``end``."""
@@ -68,19 +86,21 @@ class Delays:
         self._may_come(begin)
         if end == inf:
             return
+        self._is_paused = False
+        if not self._sees_to_them:
+            return
         for one in self._waiting:
-            if one.entry.offset is None and self._sees_to_them and not one.entry.recalled:
+            if one.entry.offset is None and not one.entry.recalled:
                 one.entry.latest = max(one.latest, end)
         self._waiting.clear()
-        self._is_paused = False
 
-    def restarted(self, begin: float, *, is_master: bool) -> None:
-        """It was ended and started again."""
+    def restarted(self, begin: float, *, was_master: bool, is_master: bool) -> None:
+        """It was ended and started again. ``was_master``: it surely was one in the end."""
         self._may_come(begin)
-        self._sees_to_them = is_master
+        self._sees_to_them = was_master
+        self._is_paused = not is_master
         if is_master:
             self._waiting.clear()
-            self._is_paused = False
 
     def _wait(self, entry: Entry) -> None:
         entry.paused = True

@@ -38,6 +38,8 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     """How often it has come back (``reconsumeTimes``)."""
     paused: bool = False
     """Whether it was waiting while the Broker was a slave, or may have been one."""
+    copied: bool = False
+    """Whether a slave has got it while it was waiting."""
     recalled: bool = False
     """Whether it was taken back before its time, or may have been."""
     began: float = inf
@@ -45,6 +47,22 @@ class Entry(msgspec.Struct, eq=False, kw_only=True):
     sent: float = inf
     told: bool = False
     """Whether an answer said that it is there."""
+
+
+class Waits(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that a slave has got and that waits for its time."""
+
+    message: str
+    send: Send
+    topic: str
+    """Where it is delivered."""
+    queue: int
+    tried: int
+    """How often it has come back by then."""
+    earliest: float
+    """It is not due before."""
+    latest: float
+    """By then it is due."""
 
 
 class Half(msgspec.Struct, eq=False, kw_only=True):

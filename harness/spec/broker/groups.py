@@ -27,7 +27,7 @@ _SURELY_GONE = 132.0
 """Seconds after its last heartbeat when a client surely is gone: 120 s, a look each 10 s, and some more."""
 _LOCKED = 60.0
 """Seconds that a lock lasts (`RebalanceLockManager`)."""
-_UNWRITTEN = 25.0
+UNWRITTEN = 25.0
 """Seconds within which offsets have surely been written down (`flushConsumerOffsetInterval` is 5 s, from 10 s
 after the start on)."""
 _QUEUES_OF_RETRY = 1
@@ -112,6 +112,10 @@ class Groups:
         register.write(
             step.offset, begin, over if sure and counts else inf, "oneway" if answer is None else "commit"
         )
+
+    def is_known(self, group: str) -> bool:
+        """Whether a group surely exists."""
+        return group in self._known
 
     def mentioned(self, group: str) -> None:
         """A message is sent back for a group, or it pops."""
@@ -393,7 +397,7 @@ class Groups:
 
     def restarted(self, how: str, begin: float, end: float) -> None:
         """The Broker was ended and started again: a kill may lose offsets that it has not written down."""
-        since = begin if how == "term" else begin - _UNWRITTEN
+        since = begin if how == "term" else begin - UNWRITTEN
         for register in self._offsets.values():
             register.forget(max(since - self._ledger.lag, register.kept), begin, end)
         self._members.clear()

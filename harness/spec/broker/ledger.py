@@ -15,10 +15,10 @@ import msgspec
 
 from harness.catalogue import Profile
 from harness.program.broker import steps as bk
-from harness.program.names import Names
+from harness.program.names import NOWHERE, Names, Place
 from harness.program.step import Request
 from harness.spec.broker.delays import Delays, is_delayed
-from harness.spec.broker.entries import Entry, Half, Origin, Queue
+from harness.spec.broker.entries import Entry, Half, Origin, Queue, Waits
 from harness.spec.broker.ha_role import HaRole
 from harness.spec.broker.invariant_error import InvariantError
 from harness.wire import Command, WireError
@@ -27,7 +27,7 @@ from harness.wire.messages import decode_offset_id
 DELAYS = (1, 5, 10, 30, 60, 120, 180, 240, 300, 360, 420, 480, 540, 600, 1200, 1800, 3600, 7200)
 """Seconds of the delay levels 1 to 18 (`MessageStoreConfig#messageDelayLevel`)."""
 
-_FIRST_RETRY = 3
+FIRST_RETRY = 3
 """Level of a message that comes back for the first time, where its consumer names none."""
 _ANY = 16
 """No topic of a program has more queues."""
@@ -173,7 +173,7 @@ class Ledger:
             return  # it was refused, whether or not the refusal arrived
         if topic is None:
             self.topics[step.topic] = Topic(None, sure=False)
-        latest = end if step.oneway and exists and is_master else inf
+        latest = end + self.lag if step.oneway and exists and is_master else inf
         origin: Origin = "oneway" if step.oneway else "send"
         earliest, delay = begin, self._delay(step)
         if delay is not None:
@@ -249,13 +249,6 @@ class Ledger:
             self.queue(step.topic, queue).add(entry)
             self.sends[message] = (step, entry)
 
-    def waits(self, step: bk.Send, message: str, due: float) -> None:
-        """A slave has got a message that waits; ``due``: the delay is not over before."""
-        entry = self.entry(step, message, due, inf, "delay")
-        self._delays.copied(entry)
-        self.queue(step.topic, step.queue).add(entry)
-        self.sends[message] = (step, entry)
-
     def _delay(self, step: bk.Send) -> float | None:
         """Seconds that it waits; None where it does not."""
         if step.level > 0:
@@ -293,7 +286,7 @@ class Ledger:
     def sent_back(self, step: bk.Back, tried: int, begin: float, end: float, answer: Command | None) -> None:
         """36. ``tried``: how often what is sent back had come back before."""
         send, source = self.sends.get(step.message, (None, None))
-        is_there = tried > 0 or (source is not None and source.told)
+        is_there = tried > 0 or (source is not None and (source.told or self._is_copy(source)))
         self.held |= {"sent-back-is-taken"} if is_there and answer is not None else set()
         if answer is not None and answer.code not in (0, 2) and is_there:
             raise InvariantError("sent-back-is-taken", "SUCCESS", f"code {answer.code}, {answer.remark}")
@@ -304,7 +297,7 @@ class Ledger:
         if origin == "dead":
             earliest, latest, topic = begin, end, f"%DLQ%{step.group}"
         else:
-            topic, level = f"%RETRY%{step.group}", min(step.level or _FIRST_RETRY + tried, len(DELAYS))
+            topic, level = f"%RETRY%{step.group}", min(step.level or FIRST_RETRY + tried, len(DELAYS))
             earliest, latest = (
                 begin + DELAYS[level - 1] - self.slack,
                 end + DELAYS[level - 1] + self.lag + _LATE,
@@ -321,6 +314,39 @@ class Ledger:
             self._delays.begins(entry)
         self.queue(topic, 0).add(entry)
 
+    def _is_copy(self, entry: Entry) -> bool:
+        """Whether a slave has a message where the answer of its master named it."""
+        return entry.origin == "copy" and entry.log == self.names.places.get(entry.message, NOWHERE).log
+
+    # --- copies of a slave ----------------------------------------------------------------------------------
+
+    def copied(self, entry: Entry, topic: str, queue: int, place: Place) -> None:
+        """A slave has got a message that is in a queue."""
+        entry.offset, entry.log = place.queue, place.log
+        self.queue(topic, queue).add(entry)
+        self._delays.delivered(entry.message, entry.tried)
+        if topic == entry.send.topic:
+            self.sends[entry.message] = (entry.send, entry)
+
+    def waits(self, one: Waits) -> None:
+        """A slave has got a message that waits."""
+        is_own = one.topic == one.send.topic
+        origin: Origin = "retry" if not is_own else "delay" if one.send.level else "timer"
+        entry = self.entry(one.send, one.message, one.earliest, inf, origin)
+        entry.tried, entry.copied = one.tried, True
+        self._delays.copied(entry, one.latest + self.lag + (_TIMER_LATE if origin == "timer" else _LATE))
+        self.queue(one.topic, one.queue).add(entry)
+        if is_own:
+            self.sends[one.message] = (one.send, entry)
+
+    def took_over(self, moment: float) -> None:
+        """A slave has learnt how far its master has delivered what waits."""
+        self._delays.took_over(moment)
+
+    def sent_back_elsewhere(self, group: str) -> None:
+        """Any message may have been sent back for a group."""
+        self.forgotten |= {f"%RETRY%{group}", f"%DLQ%{group}"}
+
     # --- roles and restarts ---------------------------------------------------------------------------------
 
     def switched(self, step: bk.Switch, begin: float, end: float, answer: Command | None) -> None:
@@ -328,12 +354,15 @@ class Ledger:
         is_sure = self.ha_role.switched(step, begin, end, answer)
         self.left(begin)  # unanswered requests may reach it only now
         if step.role == "slave" and (is_sure or answer is None):
-            waiting = [one for queue in self.queues.values() for one in queue.entries if is_delayed(one)]
-            self._delays.pause(waiting, begin, end if is_sure else inf)
+            self._delays.pause(self._waiting(), begin, end if is_sure else inf)
         elif step.role == "master" and (is_sure or answer is None):
             self._delays.resume(begin, end + _RESTART_LATE + self.lag if is_sure else inf)
             if self.ha_role.was_slave:
                 self._timers_again()
+
+    def _waiting(self) -> list[Entry]:
+        """Of messages that wait, or have waited."""
+        return [one for queue in self.queues.values() for one in queue.entries if is_delayed(one)]
 
     def _timers_again(self) -> None:
         """A Broker of Apache's reads its timers again when it becomes a master, those that it has delivered
@@ -358,7 +387,11 @@ class Ledger:
         """The Broker was ended and started again."""
         self.started = end
         self.forgotten |= self._deleted
-        self._delays.restarted(begin, is_master=self.ha_role.restarted(begin, end))
+        was_master = self.ha_role.is_master(begin, begin)
+        is_master = self.ha_role.restarted(begin, end)
+        if not is_master:
+            self._delays.pause(self._waiting(), begin, inf)
+        self._delays.restarted(begin, was_master=was_master, is_master=is_master)
         for queue in self.queues.values():
             queue.ended = how
             for entry in list(queue.entries):

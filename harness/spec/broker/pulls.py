@@ -338,8 +338,10 @@ def _if_lost(queue: Queue, entry: Entry) -> str:
     """What is broken by a message that must be there and is not."""
     if entry.origin == "send" and queue.ended is not None:
         return f"acknowledged-survives-a-{'kill' if queue.ended == 'kill' else 'stop'}"
+    if entry.copied and entry.origin != "timer":
+        return "promoted-delivers-what-waits"
     if entry.origin == "delay" and queue.ended is not None:
         return "delayed-outlives-the-broker"
-    if entry.origin != "send" and entry.paused:
+    if entry.origin != "send" and entry.paused and not entry.copied:
         return "promoted-goes-on-with-delays"
     return MISSING[entry.origin]

@@ -10,9 +10,11 @@
   what waits for it.
 - The slave's own offsets of groups become those that the master answers when the slave takes them over; they
   outlive a kill.
-- A message that waits is on the slave, too, and is not shown before its time. Whether a slave that has become
-  the master delivers it is not said: that depends on whether it was started as one. A half message that is on
-  the slave is ended there when the slave has become the master, unless the old master was told how it ends.
+- A message that waits, for its level, for its time or to come back, is on the slave, too, and is not shown
+  before its time. A slave that has become the master and was started again delivers it, unless it has taken
+  over that its old master did (`delays`). A half message that is on the slave is ended there when the slave
+  has become the master, unless the old master was told how it ends.
+- A master takes messages back without waiting for its slave.
 - A slave becomes the master by a change of its role and another start. Until then Apache's (5.3.3) numbers
   the messages of a queue from 0 on, as if those of its master were not there: what it is sent then is not
   judged, nor anything behind that.
@@ -28,14 +30,15 @@ from harness.catalogue import Profile
 from harness.program.broker import steps as bk
 from harness.program.broker.frames import STORED
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
-from harness.program.names import Names, Place
+from harness.program.names import Names
 from harness.program.step import Request, Restart
+from harness.spec.broker.entries import Waits
 from harness.spec.broker.invariant_error import InvariantError
-from harness.spec.broker.ledger import DELAYS
+from harness.spec.broker.ledger import DELAYS, FIRST_RETRY
 from harness.spec.broker.tracker import BrokerTracker
 from harness.spec.observation import Answered, Copied, Observation, TakenOver
 from harness.wire import ResponseCode, WireError
-from harness.wire.messages import PropertyName, TopicName, decode_messages, decode_offset_id
+from harness.wire.messages import Message, PropertyName, TopicName, decode_messages, decode_offset_id
 
 SLAVE_TIMEOUT = 2.0
 """Seconds for which a master waits for its slave (``slaveTimeout``)."""
@@ -54,6 +57,8 @@ class Replication:
         self._sends: dict[str, bk.Send] = {}
         self._begun: dict[str, float] = {}
         """When messages were sent, on the clock of the master."""
+        self._backs: dict[tuple[str, str], list[tuple[int, float]]] = {}
+        """By message and group: with which levels it was sent back to the master, and when."""
         self._log = bytearray()
         """Of the master, from 0 on, as far as it was pushed."""
         self._ends: dict[int, int] = {}
@@ -130,6 +135,9 @@ class Replication:
             if isinstance(one.step, bk.Send) and not one.server:
                 self._sends |= dict.fromkeys(one.step.messages, one.step)
                 self._begun |= dict.fromkeys(one.step.messages, one.invoked)
+            elif isinstance(one.step, bk.Back) and not one.server:
+                key = (one.step.message, one.step.group)
+                self._backs.setdefault(key, []).append((one.step.level, one.invoked))
 
     # --- sends ----------------------------------------------------------------------------------------------
 
@@ -261,15 +269,53 @@ class Replication:
                 send = None if symbol is None else self._sends.get(symbol)
                 if symbol is None or send is None:
                     continue
-                if self._names.made.get(one.topic) == send.topic:
-                    place = Place(one.physical_offset, one.queue_offset)
-                    self._slave.copied(send, symbol, place, one.queue_id, moment)
-                elif one.topic == TopicName.SCHEDULE:
-                    due = self._begun[symbol] + DELAYS[min(send.level, len(DELAYS)) - 1] + shift
-                    self._slave.waits(send, symbol, due - self._jitter)
+                topic = self._topic(one.topic)
+                if topic is not None and (topic == send.topic or topic.startswith("%")):
+                    tried = 0 if topic == send.topic else max(1, one.reconsume_times)
+                    self._slave.copied(send, symbol, one, topic, moment, tried=tried)
+                elif one.topic in (TopicName.SCHEDULE, TopicName.TIMER):
+                    self._wait(send, symbol, one, moment, shift)
                 elif one.topic == TopicName.TRANS_HALF:
                     self._slave.begun(send, symbol, moment)
             self._given = end
+
+    def _topic(self, name: str) -> str | None:
+        """The symbol of a topic; None where it is none of ours."""
+        for prefix in (TopicName.RETRY_PREFIX, TopicName.DLQ_PREFIX):
+            group = self._names.made.get(name.removeprefix(prefix))
+            if name.startswith(prefix) and group is not None:
+                return prefix + group
+        return self._names.made.get(name)
+
+    def _wait(self, send: bk.Send, symbol: str, one: Message, moment: float, shift: float) -> None:
+        """The slave has a message that waits."""
+        topic = self._topic(one.properties.get(PropertyName.REAL_TOPIC, ""))
+        queue = one.properties.get(PropertyName.REAL_QUEUE_ID, "")
+        if topic is None or not queue.isdecimal():
+            return
+        tried = 0 if topic == send.topic else max(1, one.reconsume_times)
+        if not tried:
+            delays = [DELAYS[min(send.level, len(DELAYS)) - 1] if send.level else send.after]
+            dues = [self._begun[symbol] + delays[0]]
+        else:
+            group, next_level = topic.removeprefix(TopicName.RETRY_PREFIX), FIRST_RETRY + tried - 1
+            backs = [back for back in self._backs.get((symbol, group), []) if back[0] >= 0]
+            delays = [DELAYS[min(level or next_level, len(DELAYS)) - 1] for level, _ in backs]
+            dues = [begun + delay for (_, begun), delay in zip(backs, delays, strict=True)]
+            if not backs:  # the master was told another place than that of this message
+                self._slave.sent_back_elsewhere(group)
+                return
+        self._slave.waits(
+            Waits(
+                message=symbol,
+                send=send,
+                topic=topic,
+                queue=int(queue),
+                tried=tried,
+                earliest=min(dues) + shift - self._jitter,
+                latest=moment + max(delays),
+            )
+        )
 
     def _holds(self, one: Observation, name: str, is_right: bool, expected: str, actual: str) -> None:
         """Judges an invariant. Raises `InvariantError`."""

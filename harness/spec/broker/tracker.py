@@ -18,10 +18,12 @@ from harness.program.broker import steps as bk
 from harness.program.broker.filters import Empty, Unreadable
 from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
 from harness.program.broker.pair_steps import TakeOver
+from harness.program.broker.static_steps import Search
 from harness.program.names import Names, Place
 from harness.program.step import Close, Reconnect, Request, Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.allowed import Allowed
+from harness.spec.broker.entries import Waits
 from harness.spec.broker.groups import Groups
 from harness.spec.broker.heartbeats import Heartbeats
 from harness.spec.broker.invariant_error import InvariantError
@@ -34,6 +36,7 @@ from harness.spec.broker.pulls import Pulls
 from harness.spec.broker.recalls import Recalls
 from harness.spec.broker.searches import Searches
 from harness.spec.broker.shown import Shown
+from harness.spec.broker.static_topics import StaticTopics
 from harness.spec.broker.transactions import Transactions
 from harness.spec.broker.wanted import Wanted
 from harness.spec.broker.wholeness import Wholeness, messages_of
@@ -48,11 +51,23 @@ from harness.spec.observation import (
     Violation,
 )
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.messages import PropertyName, TopicName
+from harness.wire.messages import Message, PropertyName, TopicName
 
 _AT_ONCE = 1e-9
 """Seconds between two steps at one moment."""
-_LOOKS = (bk.Hear, bk.Pull, bk.Bound, bk.View, bk.Find, bk.Members, bk.Committed, bk.Offsets, bk.Status, Pop)
+_LOOKS = (
+    bk.Hear,
+    bk.Pull,
+    bk.Bound,
+    bk.View,
+    bk.Find,
+    bk.Members,
+    bk.Committed,
+    bk.Offsets,
+    bk.Status,
+    Pop,
+    Search,
+)
 
 
 class BrokerTracker:
@@ -79,6 +94,7 @@ class BrokerTracker:
         self._groups = Groups(self._ledger, self._heartbeats)
         self._transactions = Transactions(self._ledger, wholeness)
         self._online = Online(self._heartbeats, exact=not jitter, held=self._ledger.held)
+        self._static_topics = StaticTopics(self._ledger, wholeness)
         self._nameservers = NameServers(self._ledger)
         self._retried: dict[tuple[str, str], int] = {}
         """By message and group, how often the copy had come back that the retry topic has shown last."""
@@ -110,18 +126,24 @@ class BrokerTracker:
                 self._learn(seen.step, seen.outcome.command)
         return found
 
-    def copied(self, send: bk.Send, message: str, place: Place, queue: int, moment: float) -> None:
-        """A slave has got a message of its master's by a moment; ``queue`` is the one that it is in."""
-        entry = self._ledger.entry(send, message, -inf, moment, "copy")
-        entry.offset, entry.log = place.queue, place.log
-        self._ledger.queue(send.topic, queue).add(entry)
-        self._ledger.sends[message] = (send, entry)
-        if message in self._ledger.names.places:
-            self._placed.add(message)
+    def copied(
+        self, send: bk.Send, symbol: str, shown: Message, topic: str, moment: float, *, tried: int
+    ) -> None:
+        """A slave has got a message of its master's by a moment, which is in a queue of a topic."""
+        entry = self._ledger.entry(send, symbol, -inf, moment, "copy")
+        entry.tried = tried
+        place = Place(shown.physical_offset, shown.queue_offset)
+        self._ledger.copied(entry, topic, shown.queue_id, place)
+        if symbol in self._ledger.names.places:
+            self._placed.add(symbol)
 
-    def waits(self, send: bk.Send, message: str, due: float) -> None:
-        """A slave has got a message of its master's that waits, not to be shown before ``due``."""
-        self._ledger.waits(send, message, due)
+    def waits(self, one: Waits) -> None:
+        """A slave has got a message of its master's that waits."""
+        self._ledger.waits(one)
+
+    def sent_back_elsewhere(self, group: str) -> None:
+        """A message of its master's comes back for a group, and it is not known which."""
+        self._ledger.sent_back_elsewhere(group)
 
     def begun(self, send: bk.Send, message: str, moment: float) -> None:
         """A slave has got a half message of its master's by a moment."""
@@ -200,6 +222,7 @@ class BrokerTracker:
                 self._allowed.restarted(begin, end)
                 self._pops.restarted()
                 self._nameservers.restarted(step.how, begin, end)
+                self._static_topics.restarted(step.how, begin, end)
                 self._heard.clear()
             case bk.NameServer():
                 self._nameservers.treated(step, end)
@@ -207,6 +230,7 @@ class BrokerTracker:
                 self._nameservers.heard(seen.outcome, end)
             case TakeOver() if isinstance(seen.outcome, TakenOver):
                 self._groups.took_over(seen.outcome, begin, end)
+                self._ledger.took_over(end)
             case Close():
                 self._closed(step.conn, seen.number, begin)
             case Reconnect():
@@ -216,7 +240,11 @@ class BrokerTracker:
                 self._groups.mentioned(step.group)  # it named a place where there is none
             case bk.End() if step.message not in self._placed:
                 self._transactions.ended_at_another_place(step, begin, end)
-            case bk.Back() | bk.View() if step.message not in self._placed:
+            case bk.Back() if step.message not in self._placed:
+                if step.message in self._ledger.names.places:  # of another Broker
+                    self._groups.mentioned(step.group)
+                    self._ledger.sent_back_elsewhere(step.group)
+            case bk.View() if step.message not in self._placed:
                 pass
             case Request():
                 self._asked(seen, step, begin, end)
@@ -265,6 +293,12 @@ class BrokerTracker:
 
     def _changed(self, step: Request, number: int, begin: float, end: float, answer: Command | None) -> None:
         """What changes something; without answer it may have."""
+        if self._static_topics.takes(step):
+            if isinstance(step, bk.Pull):
+                self._groups.pulled(step, begin, end, answer)
+            is_member = self._groups.is_known(getattr(step, "group", ""))
+            self._static_topics.took(step, begin, end, answer, is_member=is_member)
+            return
         is_new = isinstance(step, bk.MakeTopic | bk.Send) and step.topic not in self._ledger.topics
         self._carried_out(step, number, begin, end, answer)
         if is_new and isinstance(step, bk.MakeTopic | bk.Send) and answer is not None and not answer.code:
@@ -327,6 +361,8 @@ class BrokerTracker:
     def _answered(self, step: Request, number: int, begin: float, end: float, answer: Command) -> None:
         self._changed(step, number, begin, end, answer)
         match step:
+            case _ if self._static_topics.takes(step):
+                pass
             case bk.Pull() if self._groups.resets.told(step, answer):
                 pass
             case bk.Pull():

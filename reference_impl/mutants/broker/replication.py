@@ -308,6 +308,12 @@ def settings_cut_half_messages(original, self, pairs, now):
     self.broker.store.raw.drop_rest()
 
 
+@mutant(HaMembership.is_special, "A Broker that was started as a slave delivers nothing that waits.")
+def promoted_slaves_see_to_no_delays(original, self):
+    began_as_slave = self.__dict__.setdefault("began_as_slave", self.config.is_slave)
+    return original(self) and not began_as_slave
+
+
 @mutant(MasterLink.tick, "A slave reports only when its log has grown.")
 def slave_reports_once(original, self, now):
     connection = self._connection

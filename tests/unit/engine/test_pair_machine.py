@@ -12,8 +12,20 @@ from harness.engine.context import TargetContext
 from harness.engine.kind import Tried
 from harness.engine.pair.kind import PairExperiment, PairKind
 from harness.engine.pair.role import PAIR
+from harness.findings.experiment import Attempt
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
-from harness.program.broker.steps import Beat, Bound, Commit, Committed, End, MakeTopic, Pull, Send, Switch
+from harness.program.broker.steps import (
+    Back,
+    Beat,
+    Bound,
+    Commit,
+    Committed,
+    End,
+    MakeTopic,
+    Pull,
+    Send,
+    Switch,
+)
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec import Answered
@@ -33,6 +45,13 @@ COMMITTED = (
 )
 ASKED = Committed(server=1, group="g0")
 PROMOTED = (Switch(server=1), Restart(server=1), Switch(server=1))
+JOINED = Beat(client="c0", conn="kc0", groups=("g0",))
+JOINED_SLAVE = Beat(server=1, client="c0", conn="kc0", groups=("g0",))
+SENT = (Replicate(), Send(message="m0", awaited=False), Replicate())
+RETURNED = (*SENT, JOINED, Back(message="m0", group="g0", level=2), Replicate())
+RETRIES = Pull(server=1, group="g0", topic="%RETRY%g0")
+TIMED = (Replicate(), Send(message="m0", after=20, awaited=False), Replicate())
+TAKES_ITS_PLACE = (Restart(), *PROMOTED)
 
 
 def context(uri: str) -> TargetContext:
@@ -42,10 +61,22 @@ def context(uri: str) -> TargetContext:
 
 def play(uri: str, *steps: AnyStep) -> tuple[list[str], list[int]]:
     """The invariants that a program shows to be broken, and the codes of its answers."""
-    attempt = PairExperiment(context(uri), "test").attempt((*NEW, *steps), fresh=True)
+    attempt = _attempt(uri, *steps)
     answers = [one.outcome for one in attempt.observed if one.number >= len(NEW)]
     codes = [one.command.code for one in answers if isinstance(one, Answered)]
     return [one.invariant for one in attempt.violations], codes
+
+
+def shown(uri: str, look: Pull, *steps: AnyStep) -> list[bool]:
+    """Whether each of these pulls has shown something. Nothing is broken."""
+    attempt = _attempt(uri, *steps)
+    assert attempt.violations == ()
+    pulled = [one.outcome for one in attempt.observed if one.step == look]
+    return [len(one.command.body) > 0 for one in pulled if isinstance(one, Answered)]
+
+
+def _attempt(uri: str, *steps: AnyStep) -> Attempt:
+    return PairExperiment(context(uri), "test").attempt((*NEW, *steps), fresh=True)
 
 
 @pytest.mark.parametrize("profile", ["4.9", "5.3"])
@@ -100,13 +131,8 @@ def test_a_half_message_of_the_master_is_ended_by_the_slave_that_has_become_the_
         *becomes,
         look,
     )
-    tried = PairExperiment(context(f"builtin:{profile}"), "test").attempt(
-        (*NEW, *steps, End(server=1, message="m1"), End(server=1, message="m2", verdict=12), look), fresh=True
-    )
-    assert tried.violations == ()
-    pulled = [one.outcome for one in tried.observed if one.step == look]
-    sizes = [len(one.command.body) > 0 for one in pulled if isinstance(one, Answered)]
-    assert sizes == [False, False, True]
+    ends = (End(server=1, message="m1"), End(server=1, message="m2", verdict=12))
+    assert shown(f"builtin:{profile}", look, *steps, *ends, look) == [False, False, True]
 
 
 def test_a_message_that_waits_is_not_early_on_a_slave_that_has_become_the_master() -> None:
@@ -116,9 +142,75 @@ def test_a_message_that_waits_is_not_early_on_a_slave_that_has_become_the_master
     assert play("builtin:5.3?mutant=delayed-by-half", *steps)[0] == ["delayed-is-not-early"]
 
 
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_a_message_that_was_sent_back_comes_back_from_a_slave_that_has_become_the_master(
+    profile: str,
+) -> None:
+    """Once, though the slave was asked before."""
+    steps = (*RETURNED, JOINED_SLAVE, RETRIES, *TAKES_ITS_PLACE, JOINED_SLAVE, RETRIES, Time(seconds=15))
+    assert shown(f"builtin:{profile}", RETRIES, *steps, RETRIES) == [False, False, True]
+    again = Back(server=1, message="m0", group="g0", level=1, again=True)
+    other = Back(server=1, message="m0", group="g0", level=1)
+    steps = (*steps, RETRIES, again, other, Time(seconds=9))
+    assert play(f"builtin:{profile}", *steps, RETRIES)[0] == []
+
+
+@pytest.mark.parametrize("profile", ["4.9", "5.3"])
+def test_what_the_master_has_delivered_may_come_from_its_slave_or_not(profile: str) -> None:
+    """The slave has got how far the master was, or the message as it came back, or neither."""
+    over, delivered = Time(seconds=15), Pull(group="g0", topic="%RETRY%g0")
+    for behind in ((), (TakeOver(),), (Replicate(),), (TakeOver(), Replicate())):
+        steps = (*RETURNED, over, delivered, *behind, *TAKES_ITS_PLACE, JOINED_SLAVE, over, RETRIES)
+        assert play(f"builtin:{profile}", *steps)[0] == []
+
+
+def test_a_message_that_waits_for_its_time_comes_from_a_slave_that_has_become_the_master() -> None:
+    look = Pull(server=1)
+    steps = (*TIMED, look, *TAKES_ITS_PLACE, Time(seconds=15), look, Time(seconds=15), look)
+    assert shown("builtin:5.3", look, *steps) == [False, False, True]
+
+
+def test_timers_that_a_slave_got_after_its_start_are_not_forgotten() -> None:
+    """The slave was started again when it had got one of them, and delivers that before it has the other."""
+    later = Send(message="m1", after=60, awaited=False)
+    steps = (*TIMED, Restart(server=1), Replicate(), later, Replicate(), Part(), Switch(server=1))
+    steps = (*steps, Time(seconds=40), Restart(server=1, how="term"), Switch(server=1), Time(seconds=40))
+    assert play("builtin:5.3", *steps, Pull(server=1), Bound(server=1))[0] == []
+
+
 @pytest.mark.parametrize(
     ("mutant", "invariant", "steps"),
     [
+        (
+            "promoted-slaves-see-to-no-delays",
+            "promoted-delivers-what-waits",
+            (*RETURNED, *TAKES_ITS_PLACE, JOINED_SLAVE, Time(seconds=20), RETRIES),
+        ),
+        (
+            "delayed-forgotten-at-start",
+            "promoted-delivers-what-waits",
+            (*RETURNED, Time(seconds=1), *TAKES_ITS_PLACE, JOINED_SLAVE, Time(seconds=20), RETRIES),
+        ),
+        (
+            "delayed-by-half",
+            "retried-is-not-early",
+            (*RETURNED, *TAKES_ITS_PLACE, JOINED_SLAVE, Time(seconds=3), RETRIES),
+        ),
+        (
+            "retries-not-counted",
+            "retried-is-counted",
+            (*RETURNED, *TAKES_ITS_PLACE, JOINED_SLAVE, Time(seconds=20), RETRIES),
+        ),
+        (
+            "timed-are-forgotten",
+            "timed-is-delivered",
+            (*TIMED, *TAKES_ITS_PLACE, Time(seconds=30), Pull(server=1)),
+        ),
+        (
+            "timed-early",
+            "timed-is-not-early",
+            (*TIMED, *TAKES_ITS_PLACE, Time(seconds=14), Pull(server=1)),
+        ),
         ("sends-do-not-wait", "send-waits-for-its-slave", (Replicate(), Send())),
         (
             "beginning-suffices",

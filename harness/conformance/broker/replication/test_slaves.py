@@ -9,7 +9,7 @@ from harness.conformance.broker.role.changing import MASTER
 from harness.session import BrokerSession
 from harness.session.broker.replication import Master
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.messages import BLANK_MAGIC
+from harness.wire.messages import BLANK_MAGIC, TopicName
 
 TOPIC = "BenchmarkTest"
 """Every Broker has it."""
@@ -190,6 +190,26 @@ def test_slave_keeps_whole_messages(bk: BrokerSession) -> None:
     bk.pull(TOPIC, most=1).bodies.eventually() >> Reply(SUCCESS, [b"one"])
     master.push(end, second)
     bk.pull(TOPIC, offset=1).bodies.eventually() >> Reply(SUCCESS, [b"two"])
+
+
+@case(kills=["promoted-slaves-see-to-no-delays"], clock=True, own_server=True, setup=SLAVE)
+def test_promoted_slave_delivers_what_waits(bk: BrokerSession) -> None:
+    master, log = followed(bk), b""
+    for queue, (level, number) in enumerate(((2, 0), (3, 0), (3, 1))):
+        said = {"DELAY": str(level), "REAL_TOPIC": TOPIC, "REAL_QID": str(queue)}
+        body, at = b"%d" % queue, len(log)
+        log += bk.logged(TopicName.SCHEDULE, body, at=at, number=number, queue=level - 1, properties=said)
+    master.push(0, log)
+    master.report(len(log)).offset >> Pushed(len(log))
+    bk.advance(5 + bk.jitter)
+    for queue in range(3):
+        bk.max_offset(TOPIC, queue).offset >> Reply(SUCCESS, 0)
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.restart()
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.advance(5 + bk.jitter)
+    for queue in range(3):
+        bk.pull(TOPIC, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
 
 
 SMALL_FILES = {**SLAVE, "mappedFileSizeCommitLog": str(FILE)}

@@ -33,6 +33,11 @@ def look(state: ProgramState, *, moment: int) -> list[AnyStep]:
             found.append(bk.Pull(group="gz", topic=topic, queue=queue, tags=("green", "Aa")))
         if count and state.allowed.get("filters"):
             found += [bk.Pull(group="gz", topic=topic, queue=queue, filter=one) for one in _FILTERS]
+    for topic, mapping in state.static.items():
+        for queue in mapping.queues:
+            parts = [one.begin for one in mapping.parts(queue) if one.queue is not None]
+            found += [bk.Pull(group="gz", topic=topic, queue=queue, offset=offset) for offset in parts]
+            found.append(bk.Bound(topic=topic, queue=queue))
     found += [bk.Pull(group=group, topic=f"%RETRY%{group}") for group in state.returned]
     found += [bk.Bound(topic=f"%DLQ%{group}") for group in sorted(state.dead)]
     found += [bk.Committed(group=group, topic=topic, queue=queue) for group, topic, queue in state.offsets]

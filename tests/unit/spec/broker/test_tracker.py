@@ -107,6 +107,14 @@ def test_every_invariant_has_a_statement_of_the_catalogue() -> None:
     assert {one.statement for one in BROKER_INVARIANTS.values()} <= known
 
 
+def test_a_oneway_message_may_be_stored_behind_one_that_was_sent_soon_after_it() -> None:
+    for jitter, found in ((0.0, ["offsets-are-consecutive"]), (5.0, [])):
+        broker = Broker(jitter)
+        assert broker.says(bk.MakeTopic(), answer()) == []
+        assert broker.says(bk.Send(message="m0", oneway=True), None) == []
+        assert broker.says(bk.Send(message="m1"), stored(0)) == found
+
+
 def test_offsets_of_a_queue_are_consecutive() -> None:
     broker = Broker()
     assert broker.says(bk.Send(), stored(0)) == []
