@@ -419,8 +419,12 @@ def test_timers_tell_how_far_they_are(bk: BrokerSession) -> None:
     for _ in range(2):
         now = bk.broker_time()
         shown = bk.call(RequestCode.GET_TIMER_CHECK_POINT).seen_as(View("numbers", _numbers))
-        time, number = Between(now - A_DAY, now + 5_000), Between(0, 1 << 40)
-        shown >> Reply(SUCCESS, [time, number, number, number, 0, time, number])
+        number, read, changed = (
+            Between(0, 1 << 40),
+            Between(0, now + 5_000),
+            Between(now - A_DAY, now + 5_000),
+        )
+        shown >> Reply(SUCCESS, [read, number, number, number, 0, changed, number])
         bk.advance(20)
 
 
