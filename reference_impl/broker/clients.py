@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import ConsumerData, Heartbeat, Subscription
 from harness.wire.fastjson import document
 from harness.wire.messages import TopicName
@@ -269,13 +269,7 @@ class Clients(Part):
             return
         for connection in group.members:
             self.broker.push(
-                connection,
-                Command(
-                    RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
-                    flag=FLAG_ONEWAY,
-                    version=self.profile.version,
-                    ext={"consumerGroup": name},
-                ),
+                connection, Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, ext={"consumerGroup": name})
             )
 
     def is_told(self, group: ConsumerGroup) -> bool:

@@ -105,12 +105,10 @@ class Groups(Part):
         self.table[group.group_name or ""] = group
         self.changed(now)
 
-    def delete(self, group: str, now: int) -> bool:
-        """Forget a group. False: there was none."""
-        if self.table.pop(group, None) is None:
-            return False
-        self.changed(now)
-        return True
+    def delete(self, group: str, now: int) -> None:
+        """Forget a group, if there is one of this name."""
+        if self.table.pop(group, None) is not None:
+            self.changed(now)
 
     def forbid(self, group: str, topic: str, bit: int, forbidden: bool, now: int) -> None:
         """Set or clear a bit of what a group may not do in a topic. What is so already changes nothing."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
@@ -150,15 +150,7 @@ class LightSubscriptions(Part):
         self.leave(client, [queue], now)
         mine, (_, light) = self.by_client[client], parted(queue)
         told: dict[str, str | None] = {"clientId": client, "consumerGroup": mine.group, "liteTopic": light}
-        self.broker.push(
-            mine.connection,
-            Command(
-                RequestCode.NOTIFY_UNSUBSCRIBE_LITE,
-                flag=FLAG_ONEWAY,
-                version=self.profile.version,
-                ext=told,
-            ),
-        )
+        self.broker.push(mine.connection, Command(RequestCode.NOTIFY_UNSUBSCRIBE_LITE, ext=told))
 
     def forget(self, client: str, now: int) -> None:
         """A client subscribes to nothing."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import MessageQueue, QueueOffsets
 from harness.wire.fastjson import document
 from reference_impl.remoting import fields
@@ -122,10 +122,7 @@ class Resets(Part):
             refusal = self.broker.client_rpc.refusal_of(client)
             if refusal is not None:
                 return refusal
-            self.tell(
-                member,
-                Command(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, flag=FLAG_ONEWAY, ext=ext, body=body),
-            )
+            self.tell(member, Command(RequestCode.RESET_CONSUMER_CLIENT_OFFSET, ext=ext, body=body))
         return Reply(ResponseCode.SUCCESS, body=table.encode())
 
     def wanted(self, topic: str, queue: int, timestamp: int, committed: int, *, forced: bool) -> int:

@@ -205,12 +205,10 @@ class Topics(Part):
         self.table[topic.topic_name or ""] = topic
         self.changed(now)
 
-    def delete(self, topic: str, now: int) -> bool:
-        """Forget a topic. False: there was none."""
-        if self.table.pop(topic, None) is None:
-            return False
-        self.changed(now)
-        return True
+    def delete(self, topic: str, now: int) -> None:
+        """Forget a topic, if there is one of this name."""
+        if self.table.pop(topic, None) is not None:
+            self.changed(now)
 
     def set_order(self, ordered: Collection[str], now: int) -> None:
         """Take over from a NameServer which topics are ordered; 5.x takes the order from none."""

@@ -15,6 +15,8 @@ from harness.wire.bodies import DelayOffsets
 from harness.wire.messages import Message, SysFlag, decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
+A_DAY = 86_400_000
+"""In ms."""
 QUICK = {"messageDelayLevel": "1s 30s 5s"}
 WRITTEN = 20
 """Protocol seconds within which the progress of delayed messages has certainly been written."""
@@ -283,7 +285,7 @@ def test_time_outlives_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic, 1, most=1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
 
-@case(kills=["delayed-come-from-the-broker"], clock=True)
+@case(kills=["delayed-come-from-the-broker", "delayed-lose-their-wait"], clock=True)
 def test_is_stored_as_a_whole(bk: BrokerSession) -> None:
     topic, connection = bk.topic(), bk.connect()
     plain = plain_properties(bk, connection)
@@ -372,37 +374,57 @@ def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
 
 
 def timers(bk: BrokerSession, *topics: str) -> Exchange:
-    """GET_TIMER_METRICS (61), seen as how many messages wait for each of these topics."""
+    """GET_TIMER_METRICS (61), seen as how many messages wait for each of these topics, and since when."""
 
     def read(reply: Command) -> Any:
         table = as_json(reply)
         number = {"counter": int, "stateVersion": int, "timestamp": int}
         version = {name: type(value) for name, value in table["dataVersion"].items()}
-        counts = table["timingCount"]
-        return version == number, [counts[topic]["count"] for topic in topics if topic in counts]
+        waiting = [table["timingCount"].get(topic, {}) for topic in topics]
+        return (
+            version == number,
+            [one.get("count") for one in waiting],
+            [one.get("timeStamp") for one in waiting],
+        )
 
     return asked_by_a_tool(bk, RequestCode.GET_TIMER_METRICS, read)
 
 
-@case(kills=["timers-are-not-counted", "timers-are-counted-for-ever", "levels-are-timers"], clock=True)
+@case(
+    kills=[
+        "timers-are-not-counted",
+        "timers-are-counted-for-ever",
+        "levels-are-timers",
+        "timers-are-counted-at-no-time",
+    ],
+    clock=True,
+)
 def test_timers_are_counted(bk: BrokerSession) -> None:
-    topic, other = bk.topic(), bk.topic("other")
+    topic, other, began = bk.topic(), bk.topic("other"), bk.broker_time()
     for wanted in ({"TIMER_DELAY_SEC": "30"}, {"TIMER_DELAY_SEC": "30"}, {"DELAY": "4"}):
         bk.send(topic, properties=wanted) >> Reply(SUCCESS)
     bk.send(other, properties={"TIMER_DELAY_SEC": "900"}) >> Reply(SUCCESS)
-    timers(bk, topic, other).eventually() >> Reply(SUCCESS, (True, [2, 1]))
+    at = Between(began - 1_000, bk.broker_time() + 5_000)
+    timers(bk, topic, other).eventually() >> Reply(SUCCESS, (True, [2, 1], [at, at]))
     bk.advance(40 + bk.jitter)
-    timers(bk, topic, other).eventually() >> Reply(SUCCESS, (True, [0, 1]))
+    later = Between(began + 25_000, bk.broker_time() + 20_000)
+    timers(bk, topic, other).eventually() >> Reply(SUCCESS, (True, [0, 1], [later, at]))
 
 
-@case(kills=["timers-do-not-tell-how-far-they-are", "timers-are-ahead"], clock=True)
+@case(
+    kills=["timers-do-not-tell-how-far-they-are", "timers-are-ahead", "timers-tell-their-version-elsewhere"],
+    clock=True,
+)
 def test_timers_tell_how_far_they_are(bk: BrokerSession) -> None:
     for _ in range(2):
         now = bk.broker_time()
         shown = bk.call(RequestCode.GET_TIMER_CHECK_POINT).seen_as(View("numbers", _numbers))
-        time = Between(0, now + 5_000)
-        number = Between(0, 1 << 62)
-        shown >> Reply(SUCCESS, [time, number, number, number, number, time, number])
+        number, read, changed = (
+            Between(0, 1 << 40),
+            Between(0, now + 5_000),
+            Between(now - A_DAY, now + 5_000),
+        )
+        shown >> Reply(SUCCESS, [read, number, number, number, 0, changed, number])
         bk.advance(20)
 
 

@@ -2,19 +2,21 @@
 
 from typing import Any, NamedTuple
 
-from harness.conformance import AnyOf, Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import AnyOf, Between, Containing, Including, Matching, Reply, Request, Silence, case
 from harness.session import Answer, BrokerSession, Connection
 from harness.session.broker.requests import SendCode, consuming
 from harness.session.broker.views import SendExchange
 from harness.session.exchange import View
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire.messages import decode_properties
+from harness.wire.messages import Message, decode_properties
 
 SUCCESS, ERROR = ResponseCode.SUCCESS, ResponseCode.SYSTEM_ERROR
 PUSH = RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT
 WITHIN = 10
 """Protocol seconds that a producer has for its answer."""
 BODY = b"die Antwort"
+CODES: tuple[SendCode, ...] = (324, 325)
+"""Of replies."""
 
 
 class Sent(NamedTuple):
@@ -28,10 +30,11 @@ class Sent(NamedTuple):
     default_topic: str = "TBW102"
     default_queues: int = 4
     unit: bool = False
+    sys_flag: int = 0
 
 
 FIRST = Sent()
-SECOND = Sent("Gruppe-Ä", 3, -7, 1_234_567_890_456, 5, "Vorgabe-Ö", 9, unit=True)
+SECOND = Sent("Gruppe-Ä", 3, -7, 1_234_567_890_456, 5, "Vorgabe-Ö", 9, unit=True, sys_flag=2)
 
 
 def producer(bk: BrokerSession) -> tuple[str, Connection]:
@@ -59,6 +62,7 @@ def replies(
         reconsumed=made.times,
         default_topic=made.default_topic,
         default_queues=made.default_queues,
+        sys_flag=made.sys_flag,
         ext={"unitMode" if code == 324 else "k": str(made.unit).lower()},
     )
     bk.while_lasts(WITHIN, bk.mark())
@@ -73,7 +77,7 @@ def sent_fields(bk: BrokerSession, topic: str, made: Sent) -> dict[str, Any]:
         "defaultTopic": made.default_topic,
         "defaultTopicQueueNums": str(made.default_queues),
         "queueId": str(made.queue),
-        "sysFlag": "0",
+        "sysFlag": str(made.sys_flag),
         "bornTimestamp": str(made.born),
         "bornHost": bk.connection.peer,
         "storeTimestamp": Matching(r"^\d{13}$"),
@@ -175,13 +179,32 @@ def test_asker_must_be_online(bk: BrokerSession) -> None:
     connection.next_request(PUSH) >> Silence()
 
 
-@case(kills=["replies-are-not-stored", "stored-replies-have-a-time"])
+@case(kills=["replies-are-not-stored", "stored-replies-have-a-time", "stored-replies-have-no-flag"])
 def test_is_stored(bk: BrokerSession) -> None:
     topic, client = bk.topic(), bk.name("absent")
-    for offset in (0, 1):
-        replies(bk, topic, client) >> Reply(ERROR, ext=place(offset))
-    bk.pull(topic, FIRST.queue).bodies.eventually() >> Reply(SUCCESS, [BODY, BODY])
-    bk.pull(topic, FIRST.queue).properties >> Reply(SUCCESS, [said(bk, client)] * 2)
+    for made in (FIRST, SECOND):
+        for offset in (0, 1):
+            replies(bk, topic, client, 325, made) >> Reply(ERROR, ext=place(offset, made.queue))
+        pull = bk.pull(topic, made.queue)
+        pull.bodies.eventually() >> Reply(SUCCESS, [BODY, BODY])
+        pull.properties >> Reply(SUCCESS, [said(bk, client)] * 2)
+        stored = (made.flag, made.born, made.times, bk.connection.peer)
+        pull.seen("fields", _fields) >> Reply(SUCCESS, [stored] * 2)
+
+
+def _fields(message: Message) -> tuple[int, int, int, str]:
+    return message.flag, message.born_timestamp, message.reconsume_times, message.born_host
+
+
+@case(kills=["replies-to-any-queue-are-in-none"])
+def test_any_queue(bk: BrokerSession) -> None:
+    (client, connection), made = producer(bk), FIRST._replace(queue=-1)
+    for code in CODES:
+        topic = bk.topic(queues=4)
+        sent = replies(bk, topic, client, code, made)
+        connection.respond(given_to(connection, bk, topic, client, made))
+        taken = sent.queue >> Reply(SUCCESS, Between(0, 3))
+        bk.pull(topic, taken.value).bodies.eventually() >> Reply(SUCCESS, [BODY])
 
 
 @case(kills=["replies-to-any-topic-are-pushed"])
@@ -198,7 +221,7 @@ def test_queue_beyond_the_topic_is_refused(bk: BrokerSession) -> None:
     topic, (client, connection), asked = bk.topic(), producer(bk), bk.connect()
     properties = {"REPLY_TO_CLIENT": client, "CORRELATION_ID": "x"}
     named = Matching(rf"^request queueId\[4\] is illegal, .* Producer: {asked.peer}$")
-    for code in (324, 325):
+    for code in CODES:
         sent = bk.send(topic, BODY, 4, code=code, properties=properties, on=asked)
         sent >> Reply((ERROR, ResponseCode.INVALID_PARAMETER), remark=named)
     connection.next_request(PUSH) >> Silence()

@@ -15,7 +15,7 @@ from harness.wire.messages import Message, decode_message
 
 SUCCESS = ResponseCode.SUCCESS
 
-OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "UNIQ_KEY": "0123456789ABCDEF" * 2}
+OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "WAIT": "true", "UNIQ_KEY": "0123456789ABCDEF" * 2}
 """Properties of a producer."""
 BODY, QUEUE, FLAG, BORN, TIMES = "Körper".encode(), 2, -7, 1_234_567_890_123, 3
 """The rest of its message: body, queue, flag, time of birth, how often it was tried."""

@@ -17,6 +17,13 @@ def delayed_by_half(original, self, level, stored):
     return stored + (original(self, level, stored) - stored) // 2
 
 
+@mutant(Sends.complete, "A delayed message loses the property WAIT.", V4)
+def delayed_lose_their_wait(original, self, properties, now):
+    original(self, properties, now)
+    if PropertyName.DELAY_TIME_LEVEL in properties:
+        properties.pop(PropertyName.WAIT_STORE_MSG_OK, None)
+
+
 @mutant(Delays.time_up, "Delayed messages are not delivered.")
 def delayed_never(original, self, message):
     return None
@@ -269,6 +276,12 @@ def timers_are_counted_for_ever(original, self, topic, by, now):
     original(self, topic, max(0, by), now)
 
 
+@after(TimerMetrics.table, "Counts of messages in a timer have the time 0.", V5)
+def timers_are_counted_at_no_time(table):
+    counts = table["timingCount"]
+    return {**table, "timingCount": {topic: {**one, "timeStamp": 0} for topic, one in counts.items()}}
+
+
 @mutant(Delays.put, "Messages that wait by a level count as messages in a timer.", V5)
 def levels_are_timers(original, self, message, now):
     if message.properties.get("DELAY") and message.topic in self.broker.topics.table:
@@ -284,6 +297,12 @@ def timers_do_not_tell_how_far_they_are(original, self, now):
 @mutant(TimerMetrics.progress, "Timers are told to be a minute ahead.", V5)
 def timers_are_ahead(original, self, now):
     return original(self, now + 60_000)
+
+
+@mutant(TimerMetrics.progress, "The version of how far timers are begins with its time.", V5)
+def timers_tell_their_version_elsewhere(original, self, now):
+    told = original(self, now)
+    return told[:32] + told[40:48] + told[32:40] + told[48:]
 
 
 @mutant(Delays._expect, "The progress of a level begins below 0.")

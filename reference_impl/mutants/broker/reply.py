@@ -78,6 +78,16 @@ def stored_replies_have_a_time(message):
     message.properties["PUSH_REPLY_TIME"] = str(message.store_timestamp)
 
 
+@after(Replies.message, "A stored reply has no flag.")
+def stored_replies_have_no_flag(message):
+    message.flag = 0
+
+
+@mutant(Replies.message, "A reply to any queue is stored in the queue -1.")
+def replies_to_any_queue_are_in_none(original, self, asked, body, queue_id, connection, now):
+    return original(self, asked, body, asked.queue_id, connection, now)
+
+
 @mutant(Sends.checked, "A reply to a topic with an illegal name is pushed.")
 def replies_to_any_topic_are_pushed(original, self, asked, connection, now):
     found = original(self, asked, connection, now)

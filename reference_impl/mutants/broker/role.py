@@ -82,6 +82,13 @@ def new_master_is_not_asked(original, self, master):
     return
 
 
+@mutant(HaMembership.find_place_to_copy, "A slave asks one new master once, and never again.", V5)
+def new_masters_are_asked_once(original, self, master):
+    if not vars(self).get("has_asked"):
+        vars(self)["has_asked"] = True
+        original(self, master)
+
+
 # --- what a slave does, and what is there behind its time ---------------------------------------------------
 
 

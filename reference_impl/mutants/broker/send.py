@@ -222,6 +222,14 @@ def batches_lose_their_properties(original, self, command, asked, topic, queue_i
     return original(self, command, asked, topic, queue_id, connection, now)
 
 
+@mutant(Sends.complete, "A message has the handle that its producer sent.", V5)
+def messages_hand_on_their_handle(original, self, properties, now):
+    handle = properties.get(PropertyName.POP_CK)
+    original(self, properties, now)
+    if handle is not None:
+        properties[PropertyName.POP_CK] = handle
+
+
 @mutant(Sends.of_each, "Messages of a batch have the handle in its header.", ["5.3"])
 def batches_hand_on_their_handle(original, self, asked):
     return {**original(self, asked), **asked.properties}

@@ -308,6 +308,11 @@ def other_brokers_are_not_searched(original, self, command, mapped, timestamp, *
     return (yield from original(self, command, mapped._replace(parts=own), timestamp, upper=upper))
 
 
+@mutant(MappedOffsets.first_from, "Another Broker is always asked for the first message of a time.", V5)
+def other_brokers_are_asked_for_the_lower_end(original, self, command, topic, part, timestamp):
+    return (yield from original(self, command, topic, part, int(command.ext["timestamp"])))
+
+
 @mutant(StaticTopics.led, "A queue takes no messages before its offset is known.", V5)
 def leaders_without_an_offset_take_nothing(original, self, topic, number, ext, remark="", *, chooses=False):
     found = original(self, topic, number, ext, remark, chooses=chooses)

@@ -254,6 +254,13 @@ def questions_are_about_new_messages(original, self, copy, stored):
     return original(self, copy, copy.store_timestamp)
 
 
+@mutant(Sends.complete, "A half message loses the property WAIT.", V4)
+def halves_lose_their_wait(original, self, properties, now):
+    original(self, properties, now)
+    if PropertyName.TRANSACTION_PREPARED in properties:
+        properties.pop(PropertyName.WAIT_STORE_MSG_OK, None)
+
+
 @after(Transactions.renewed, "The copy of a half message has the property WAIT.")
 def copies_do_not_wait(copy):
     copy.properties[PropertyName.WAIT_STORE_MSG_OK] = "false"

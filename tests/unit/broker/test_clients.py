@@ -79,11 +79,10 @@ def test_members_hear_of_each_other_and_of_changed_topics(one):
     assert listed(one) == '{"consumerIdList":["c1"]}'
 
 
-def test_the_frame_that_members_get(one):
+def test_what_members_get(one):
     beat(one)
     (pushing,) = one.taken(Pushing)
     assert (pushing.command.code, pushing.command.ext) == (40, {"consumerGroup": "G"})
-    assert pushing.command.is_oneway
 
 
 def test_a_group_that_broadcasts(one, profile):

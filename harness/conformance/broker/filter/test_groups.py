@@ -153,15 +153,24 @@ def test_filter_of_a_topic_that_was_left_goes(bk: BrokerSession) -> None:
     of_group(bk, other, group, 5).bodies >> Reply(SUCCESS, [b"1"])
 
 
-@case(kills=["filters-of-the-last-run-are-alive"], clock=True, own_server=True, setup=SOON_OVER)
+@case(
+    kills=["filters-of-the-last-run-are-alive", "filters-that-were-dead-outlive-a-restart"],
+    clock=True,
+    own_server=True,
+    setup=SOON_OVER,
+)
 def test_filters_of_groups_that_stay_away_after_a_restart_go(bk: BrokerSession) -> None:
-    topic, group = with_a(bk, "1", "2"), bk.group()
-    said(bk, group, {topic: "a = 1"}, 7)
+    topic, group, again = with_a(bk, "1", "2"), bk.group(), bk.group("again")
+    name, connection = said(bk, again, {topic: "a = 1"}, 7)
+    bk.leave(name, consumer_group=again, on=connection) >> Reply(SUCCESS)
+    for one in (group, again):
+        said(bk, one, {topic: "a = 1"}, 7)
     bk.advance(1)
     bk.restart()
     bk.advance(OVER + WRITES + bk.jitter)
-    said(bk, group, {topic: "a = 2"}, 5)
-    of_group(bk, topic, group, 5).bodies.eventually() >> Reply(SUCCESS, [b"1"])
+    for one in (group, again):
+        said(bk, one, {topic: "a = 2"}, 5)
+        of_group(bk, topic, one, 5).bodies.eventually() >> Reply(SUCCESS, [b"1"])
 
 
 @case(kills=["class-filters-are-filters-by-sql"], setup=ON)

@@ -142,10 +142,16 @@ def test_messages_that_come_again_have_a_filter_of_their_own(bk: BrokerSession) 
     of_group(bk, again, group).bodies >> Reply(SUCCESS, [b"1", b"2"])
 
 
-@case(kills=["filter-support-retry-is-ignored"], setup={**ON, "filterSupportRetry": "true"})
+@case(
+    kills=["filter-support-retry-is-ignored", "first-topics-without-a-filter-want-nothing"],
+    setup={**ON, "filterSupportRetry": "true"},
+)
 def test_messages_that_come_again_can_be_filtered_as_before(bk: BrokerSession) -> None:
     group, again = came_again(bk)
     of_group(bk, again, group).bodies >> Reply(SUCCESS, [b"0", b"2"])
+    bk.send(again, b"4", properties={"RETRY_TOPIC": bk.topic("unfiltered")}) >> Reply(SUCCESS)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 5)
+    of_group(bk, again, group).bodies >> Reply(SUCCESS, [b"0", b"2", b"4"])
     topic = with_a(bk, "x", "y")
     said(bk, group, {topic: "a = 'y'"}, 2)
     of_group(bk, topic, group, 2).bodies >> Reply(SUCCESS, [b"1"])

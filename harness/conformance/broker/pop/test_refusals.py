@@ -58,6 +58,20 @@ def test_filter_of_bars_is_refused(bk: BrokerSession) -> None:
     bk.pop(topic, group, tags="A||").bodies >> Reply(SUCCESS, [b"a"])
 
 
+@case(kills=["refused-pops-have-no-numbers", "refused-notifications-say-yes", "refused-questions-say-one"])
+def test_refusal_has_the_fields_of_an_answer(bk: BrokerSession) -> None:
+    topic, missing, unread, group = bk.topic(), bk.name("none"), bk.topic(perm=2), bk.group()
+    numbers = dict.fromkeys(("popTime", "invisibleTime", "reviveQid", "restNum"), "0")
+    for code, place in (
+        (ResponseCode.TOPIC_NOT_EXIST, (missing, group)),
+        (ResponseCode.INVALID_PARAMETER, (topic, group, 4)),
+        (NO_PERMISSION, (unread, group)),
+    ):
+        bk.pop(*place) >> Reply(code, ext=numbers)
+        bk.notification(*place) >> Reply(code, ext={"hasMsg": "false", "pollingFull": "false"})
+        bk.polling(*place) >> Reply(code, ext={"pollingNum": "0"})
+
+
 @case(kills=["pops-without-the-timer"], own_server=True)
 def test_needs_the_timer(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")

@@ -50,16 +50,18 @@ def test_not_all_may_wait(bk: BrokerSession) -> None:
     first.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case(kills=["notifications-say-no", "notifications-say-yes"])
+@case(kills=["notifications-say-no", "notifications-say-yes", "notifications-of-queue-0-are-of-any"])
 def test_notifies(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
-    bk.send(topic, b"a", 2) >> Reply(SUCCESS)
-    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
-    for queue, has in ((-1, "true"), (2, "true"), (1, "false")):
-        bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
-    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
-    for queue in (-1, 2):
-        bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
+    for filled_queue in (2, 1, 0):
+        topic, group = bk.topic(queues=3), bk.group()
+        bk.send(topic, b"a", filled_queue) >> Reply(SUCCESS)
+        bk.max_offset(topic, filled_queue).offset.eventually() >> Reply(SUCCESS, 1)
+        for queue in (-1, 0, 1, 2):
+            has = "true" if queue in (-1, filled_queue) else "false"
+            bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
+        bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+        for queue in (-1, filled_queue):
+            bk.notification(topic, group, queue) >> Reply(SUCCESS, ext=Including({"hasMsg": "false"}))
 
 
 @case(kills=["notifications-count-what-is-gone"], clock=True, own_server=True, setup=OLD)
@@ -75,10 +77,18 @@ def test_notifies_of_nothing_that_is_gone(bk: BrokerSession) -> None:
     bk.notification(gone, group, 1) >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
 
 
-@case(kills=["notifications-are-of-all-tags", "notifications-are-of-the-first-tag"])
+@case(
+    kills=[
+        "notifications-are-of-all-tags",
+        "notifications-are-of-the-first-tag",
+        "notifications-look-for-tags-in-queue-0",
+    ]
+)
 def test_notifies_of_wanted_tags(bk: BrokerSession) -> None:
     for tag, other in (("A", "B"), ("é中", "è中")):
-        topic, group = filled(bk, b"a", tags=tag)
+        topic, group = filled(bk, b"c", tags="C")
+        bk.send(topic, b"a", 2, tags=tag) >> Reply(SUCCESS)
+        bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
         for tags, has in ((tag, "true"), (other, "false"), (f"{other} || {tag}", "true"), ("*", "true")):
             bk.notification(topic, group, tags=tags) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
 

@@ -10,6 +10,7 @@ from harness.conformance.broker.registrations import (
     of_topic,
     with_topic,
 )
+from harness.conformance.broker.topics.topics import create_topics
 from harness.session import BrokerSession, ReceivedExchange
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 
@@ -119,6 +120,11 @@ def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:
     return Including({"queueDatas": [Including(queue)], "brokerDatas": []})
 
 
+def sized(topic: str, number: int) -> dict[str, object]:
+    """A topic of this many queues in a list of topics."""
+    return {"topicName": topic, "readQueueNums": number, "writeQueueNums": number}
+
+
 @case(kills=["single-topics-are-registered-with-the-broker", "single-topic-has-no-queues"], setup=SINGLE)
 def test_new_topic_is_registered_singly(bk: BrokerSession) -> None:
     topic = bk.name("T")
@@ -129,7 +135,10 @@ def test_new_topic_is_registered_singly(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, where=announcement_of(topic)) >> Silence()
 
 
-@case(kills=["administered-topics-are-registered-with-the-broker"], setup=SINGLE)
+@case(
+    kills=["administered-topics-are-registered-with-the-broker", "only-the-first-topic-is-registered-singly"],
+    setup=SINGLE,
+)
 def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
     topic = bk.topic(queues=2)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
@@ -137,6 +146,11 @@ def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
     bk.create_topic(topic, queues=3) >> Reply(SUCCESS)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
     heard.json >> Request(ONE_TOPIC, queues_of(bk, 3))
+    both = {topic: 5, bk.name("U"): 2}
+    create_topics(bk, *(sized(name, number) for name, number in both.items())) >> Reply(SUCCESS)
+    for name, number in both.items():
+        heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(name))
+        heard.json >> Request(ONE_TOPIC, queues_of(bk, number))
 
 
 @case(kills=["single-topics-are-all"], clock=True, setup=SINGLE)

@@ -1,8 +1,10 @@
 """Chapter role: what a slave copies from its master."""
 
+from functools import partial
+
 import msgspec
 
-from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Pushed, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, next_of_time
 from harness.conformance.broker.role.changing import (
     MASTER,
@@ -83,6 +85,24 @@ def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
     bk.call(NOTIFY, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
     asked = master.next(EXCHANGE, within=10 + bk.jitter)
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
+
+
+@case(kills=["new-masters-are-asked-once"], clock=True, own_server=True, setup=ACTING)
+def test_new_master_that_says_nothing_is_asked_again(bk: BrokerSession) -> None:
+    master, copied = bk.nameservers[1], bk.master()
+    offer = {"masterHaAddress": copied.address, "masterAddress": master.address, "masterFlushOffset": "0"}
+    prepared = (
+        partial(master.ignores, EXCHANGE),
+        partial(master.answers, EXCHANGE, ResponseCode.SYSTEM_ERROR),
+        partial(master.answers, EXCHANGE, ext=offer),
+    )
+    for prepare in prepared:
+        prepare()
+        slave_is_smallest(bk)
+        bk.call(NOTIFY, {"minBrokerId": "0", "minBrokerAddr": master.address}) >> Reply(SUCCESS)
+        master.next(EXCHANGE, within=10 + bk.jitter) >> Request(EXCHANGE)
+        bk.advance(5)
+    copied.next_report(within=15).offset >> Pushed(0)
 
 
 def new_master_among_members(bk: BrokerSession, code: int) -> None:

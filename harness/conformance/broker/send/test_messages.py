@@ -222,6 +222,18 @@ def test_properties_are_three_more(bk: BrokerSession) -> None:
     bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [{**OWN, **added}, of_batch])
 
 
+@case(kills=["messages-hand-on-their-handle"])
+def test_handle_of_a_pop_is_not_stored(bk: BrokerSession) -> None:
+    topic, properties = bk.topic(), {"POP_CK": "a handle", "x": "kept"}
+    codes: tuple[SendCode, ...] = (10, 310, 320)
+    for code in codes:
+        bk.send(topic, code=code, properties=properties) >> Reply(SUCCESS)
+    stored = Including({"x": "kept", "POP_CK": ABSENT})
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored] * 3)
+    waiting = bk.send(topic, properties={**properties, "DELAY": "18"}).ids >> Reply(SUCCESS)
+    bk.view(decode_offset_id(waiting.value[0])[1]).properties.eventually() >> Reply(SUCCESS, [stored])
+
+
 @case(kills=["messages-without-id-stay-so"])
 def test_message_without_id_gets_one(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from harness.conformance import ABSENT, Including, Reply, Request, Silence, case
+from harness.conformance import ABSENT, AnyOf, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.registrations import REGISTER, announcement_of, of_topic
 from harness.conformance.broker.static_topics.mappings import NOT_LEADER, item, mapping, mapping_of, put
 from harness.conformance.broker.tools import ERROR, SUCCESS
@@ -76,7 +76,7 @@ def heard(one: Moved, code: int, within: float | None = None) -> ReceivedExchang
     return one.other.next(code, within=within, where=of_topic(one.topic))
 
 
-def forwarded(one: Moved, queue: int, **more: str) -> object:
+def forwarded(one: Moved, queue: int, **more: str | Matching) -> object:
     """The ext fields of a request as the other Broker gets it."""
     return Including({"topic": one.topic, "bname": one.to, "lo": "false", "queueId": str(queue), **more})
 
@@ -223,6 +223,19 @@ def test_time_is_searched_on_other_brokers(bk: BrokerSession) -> None:
     one.other.answers(SEARCH, ext={"offset": "3"})
     bk.offset_at(one.topic, 2, 1700000000456).offset >> Reply(SUCCESS, 3)
     heard(one, SEARCH) >> Request(SEARCH, ext=forwarded(one, 3, timestamp="1700000000456"))
+
+
+@case(kills=["other-brokers-are-asked-for-the-lower-end"], clock=True, setup=OTHER)
+def test_last_message_of_a_time_is_searched_on_other_brokers(bk: BrokerSession) -> None:
+    one, time = moved(bk), 1700000000456
+    one.other.answers(GREATEST, ext={"offset": "5"})
+    one.other.answers(LEAST, ext={"offset": "0"})
+    one.other.answers(SEARCH, ext={"offset": "3"})
+    bk.offset_at(one.topic, 2, time, ext={"boundaryType": "upper"}) >> Reply(SUCCESS)
+    upper = forwarded(one, 1, timestamp=str(time), boundaryType=Matching("^(?i:upper)$"))
+    lower = forwarded(one, 1, timestamp=str(time + 1), boundaryType=Matching("^(?i:lower)$"))
+    there = one.other.next(SEARCH, where=lambda asked: (asked.ext or {}).get("queueId") == "1")
+    there >> AnyOf(Request(SEARCH, ext=upper), Request(SEARCH, ext=lower))
 
 
 @case(kills=["leaders-without-an-offset-take-nothing", "offsets-of-leaders-stay-unknown"])

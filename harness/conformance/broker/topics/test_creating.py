@@ -1,6 +1,5 @@
 """Chapter topics: topics that are created and changed, and what is announced of them."""
 
-import json
 from typing import Any
 
 from harness.conformance import (
@@ -20,6 +19,7 @@ from harness.conformance.broker.topics.topics import (
     ILLEGAL,
     SUCCESS,
     SYSTEM,
+    create_topics,
     status,
     told,
 )
@@ -192,22 +192,6 @@ def test_unknown_attribute_is_refused(bk: BrokerSession) -> None:
     reply = Reply(ResponseCode.SYSTEM_ERROR, remark="unsupported key: nonsense")
     bk.create_topic(topic, ext={"attributes": "+nonsense=1"}) >> reply
     status(bk, topic) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
-
-
-def create_topics(bk: BrokerSession, *topics: dict[str, object]) -> Exchange:
-    """UPDATE_AND_CREATE_TOPIC_LIST (18), each with all members that Apache's tool sends."""
-    ordinary = {
-        "readQueueNums": 4,
-        "writeQueueNums": 4,
-        "perm": 6,
-        "topicFilterType": "SINGLE_TAG",
-        "topicSysFlag": 0,
-        "order": False,
-        "attributes": {},
-    }
-    body = json.dumps({"topicConfigList": [{**ordinary, **one} for one in topics]}).encode()
-    code = RequestCode.UPDATE_AND_CREATE_TOPIC_LIST
-    return bk.call(code, None, body, about=", ".join(str(one["topicName"]) for one in topics))
 
 
 @case(kills=["only-the-first-of-several-topics-is-made"])

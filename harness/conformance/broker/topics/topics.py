@@ -1,5 +1,6 @@
 """Topics, and how requests about them are read."""
 
+import json
 from typing import Any
 
 from harness.conformance import (
@@ -44,3 +45,19 @@ def status(bk: BrokerSession, topic: str) -> Exchange:
 def told(topic: str, **members: Any) -> Including:
     """A table of all topics in which this one has these members."""
     return Including({"topicConfigTable": Including({topic: Including(members)})})
+
+
+def create_topics(bk: BrokerSession, *topics: dict[str, object]) -> Exchange:
+    """UPDATE_AND_CREATE_TOPIC_LIST (18), each with all members that Apache's tool sends."""
+    ordinary = {
+        "readQueueNums": 4,
+        "writeQueueNums": 4,
+        "perm": 6,
+        "topicFilterType": "SINGLE_TAG",
+        "topicSysFlag": 0,
+        "order": False,
+        "attributes": {},
+    }
+    body = json.dumps({"topicConfigList": [{**ordinary, **one} for one in topics]}).encode()
+    code = RequestCode.UPDATE_AND_CREATE_TOPIC_LIST
+    return bk.call(code, None, body, about=", ".join(str(one["topicName"]) for one in topics))

@@ -195,7 +195,7 @@ def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
 
 
-@case(kills=["commits-come-from-the-broker", "viewed-messages-lose-properties"])
+@case(kills=["commits-come-from-the-broker", "viewed-messages-lose-properties", "halves-lose-their-wait"])
 def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
     topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
     plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}

@@ -96,6 +96,12 @@ def filters_of_the_last_run_are_alive(original, self, one, now):
     return one.born_time >= self.broker.started and original(self, one, now)
 
 
+@mutant(Filters.revive, "The filter of a group that was back before the Broker stopped counts as alive.")
+def filters_that_were_dead_outlive_a_restart(original, self, known):
+    original(self, known)
+    known.dead_time = 1
+
+
 @mutant(Filters.is_over, "The filter of a group that has left is kept for ever.")
 def dead_filters_stay(original, self, one, now):
     return False

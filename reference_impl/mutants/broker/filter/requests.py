@@ -76,6 +76,16 @@ def filter_support_retry_is_ignored(original, self, topic):
     return False
 
 
+@mutant(Filters.of_first_topic, "What comes again passes only where its first topic has a filter.")
+def first_topics_without_a_filter_want_nothing(original, self, group):
+    found = original(self, group).properties
+    return Wanted(
+        properties=lambda properties: (
+            self.of(properties.get(PropertyName.RETRY_TOPIC, ""), group) is not None and found(properties)
+        )
+    )
+
+
 @mutant(Pops.wanted, "A pop gets messages that its filter does not let pass.", V5)
 def pops_want_everything(original, self, subscription):
     found = original(self, subscription)

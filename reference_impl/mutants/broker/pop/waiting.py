@@ -4,10 +4,11 @@ from msgspec.structs import replace
 
 from harness.wire import ResponseCode
 from reference_impl.broker.part import NEVER
+from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
 from reference_impl.broker.pulls import Pulls
-from reference_impl.mutants.registry import V5, mutant
+from reference_impl.mutants.registry import V5, after, mutant
 
 
 @mutant(PopWaiting.hold, "A pop that finds nothing returns at once.", V5)
@@ -63,6 +64,11 @@ def notifications_say_yes(original, self, asked, now):
     return True
 
 
+@mutant(PopNotifications.has_any, "A notification about queue 0 is about any queue.", V5)
+def notifications_of_queue_0_are_of_any(original, self, asked, now):
+    return original(self, replace(asked, queue_id=asked.queue_id or -1), now)
+
+
 @mutant(PopNotifications.has, "To a new group, messages that are gone are something to pop.", V5)
 def notifications_count_what_is_gone(original, self, asked, topic, queue_id, now):
     known = self.broker.offsets.offset_of(asked.group, topic, queue_id)
@@ -79,6 +85,11 @@ def notifications_are_of_all_tags(original, self, ext):
 @mutant(PopNotifications.wanted, "A notification looks at the first of several tags.", ["5.5"])
 def notifications_are_of_the_first_tag(original, self, ext):
     return original(self, {**ext, "exp": (ext.get("exp") or "").split(" ")[0]})
+
+
+@mutant(PopNotifications.has_wanted, "A notification looks for tags in queue 0 alone.", ["5.5"])
+def notifications_look_for_tags_in_queue_0(original, self, asked, queue_id, now):
+    return not queue_id and original(self, asked, queue_id, now)
 
 
 @mutant(PopNotifications.look, "The wait of a notification request never ends without a message.", V5)
@@ -113,6 +124,23 @@ def pops_wait_for_any_queue_only(original, self, topic, group, queue_id):
 @mutant(PopWaiting.has_more, "Messages that one pop leaves release no other waiting pop.", V5)
 def what_is_left_releases_no_pops(original, self, topic, group, queue_id):
     return None
+
+
+@after(Pops.refusal, "The refusal of a pop has no fields.", V5)
+def refused_pops_have_no_numbers(reply):
+    reply.ext = None
+
+
+@after(PopNotifications.notify, "A notification that is refused tells of messages.", V5)
+def refused_notifications_say_yes(reply):
+    if reply is not None and reply.code != ResponseCode.SUCCESS:
+        reply.ext = {"hasMsg": "true", "pollingFull": "true"}
+
+
+@after(PopNotifications.polling, "The refusal of code 200055 counts a pop.", V5)
+def refused_questions_say_one(reply):
+    if reply.code != ResponseCode.SUCCESS:
+        reply.ext = {"pollingNum": "1"}
 
 
 @mutant(PopNotifications.refused, "A Broker that may not be read answers codes 200054 and 200055.", V5)

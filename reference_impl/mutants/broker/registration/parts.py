@@ -71,6 +71,11 @@ def _(original, self, topic, now):
     Registrar.announce(self, [topic], now)
 
 
+@mutant(Registrar.announce, "Of several topics, the first alone is registered singly.", V5)
+def only_the_first_topic_is_registered_singly(original, self, topics, now):
+    original(self, topics[:1] if self.config.enable_single_topic_register else topics, now)
+
+
 @mutant(
     RegistrationRequests.single_topic,
     "A topic registered singly is missing from all other registrations.",
