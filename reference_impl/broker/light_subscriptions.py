@@ -14,12 +14,13 @@ Source: LiteSubscriptionCtlProcessor, LiteSubscriptionRegistryImpl of rocketmq-a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
+from harness.wire.bodies import LightSubscription, LightSubscriptionList, OffsetOption
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers
 
@@ -35,9 +36,6 @@ _FORGOTTEN: Final = 180_000
 """ms without a change after which the subscriptions of a client go (`liteSubscriptionCheckTimeoutMills`)."""
 _SCAN: Final = 120_000
 """ms between two looks for them (`liteSubscriptionCheckInterval`)."""
-_NAMES: Final = ("clientId", "group", "topic")
-_OPTIONS: Final = ("POLICY", "OFFSET", "TAIL_N", "TIMESTAMP")
-"""Types of an offsetOption; with the last one, nothing changes."""
 _FIRST: Final = 1
 _END: Final = 2
 """Values of an offsetOption of the type POLICY; with others, nothing changes."""
@@ -74,26 +72,24 @@ class LightSubscriptions(Part):
         if not said:
             return Reply(ResponseCode.ILLEGAL_OPERATION, remark="LiteSubscriptionCtlRequestBody is empty.")
         for one in said:
-            if not isinstance(one, dict):
-                raise RefusedError(f"a subscription is {one!r:.80}: expected an object")
-            if any(not str(one.get(name) or "").strip() for name in _NAMES):
+            if not all((name or "").strip() for name in (one.client_id, one.group, one.topic)):
                 continue
             refused = self.changed(one, connection, now)
             if refused is not None:
                 return refused
         return Reply(ResponseCode.SUCCESS)
 
-    def changed(self, said: Mapping[str, Any], connection: int, now: int) -> Reply | None:
+    def changed(self, said: LightSubscription, connection: int, now: int) -> Reply | None:
         """Do what one subscription says; or the refusal. Raises RefusedError."""
-        client, group, topic = (str(said[name]) for name in _NAMES)
-        lights = said.get("liteTopicSet") or ()
-        queues = [queue_of(topic, str(light)) for light in lights if light]
-        action = said.get("action")
+        client, group, topic, action = said.client_id or "", said.group or "", said.topic or "", said.action
+        queues = [queue_of(topic, light) for light in said.light_topics or () if light]
         if action in ("PARTIAL_ADD", "COMPLETE_ADD"):
             refused = self.refused(group, now, is_partial=action == "PARTIAL_ADD")
             if refused is not None:
                 return refused
-            option = None if said.get("offsetOption") is None else _read(said["offsetOption"])
+            option = said.offset_option
+            if option is not None and option.type is None:
+                raise RefusedError("the type of an offsetOption is missing or unknown")
             mine = self.of(client, group, topic, connection, now)
             mine.connection = connection
             if action == "COMPLETE_ADD":
@@ -113,7 +109,7 @@ class LightSubscriptions(Part):
         elif action == "COMPLETE_REMOVE":
             self.forget(client, now)
         else:
-            raise RefusedError(f"the action of a subscription is {action!r:.40}")
+            raise RefusedError("the action of a subscription is missing or unknown")
         return None
 
     def refused(self, group: str, now: int, *, is_partial: bool) -> Reply | None:
@@ -148,7 +144,7 @@ class LightSubscriptions(Part):
         now: int,
         *,
         alone: bool,
-        option: tuple[str, int] | None = None,
+        option: OffsetOption | None = None,
     ) -> None:
         """A client subscribes to light topics: for its group alone, or with others."""
         mine = self.by_client[client]
@@ -156,7 +152,7 @@ class LightSubscriptions(Part):
             if alone:
                 for other in [one for one in self.of_group(queue, mine.group) if one != client]:
                     self.lose(other, queue, now)
-            place = None if option is None else self.place(queue, mine.group, *option)
+            place = None if option is None else self.place(queue, mine.group, option)
             if place is not None:
                 self.go_on(queue, mine.group, place, now)
             mine.queues[queue], mine.changed = None, now
@@ -216,9 +212,10 @@ class LightSubscriptions(Part):
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
 
-    def subscriptions(self, command: Command) -> list[Any]:
+    def subscriptions(self, command: Command) -> list[LightSubscription]:
         """The subscriptions of a request. Raises RefusedError."""
-        return required.listed(command, "subscriptionSet", self.profile.engine)
+        body = required.body(command, LightSubscriptionList.decode, self.profile.engine)
+        return body.subscriptions or []
 
     def is_exclusive(self, group: str, now: int) -> bool:
         """Whether a light topic has one client of a group."""
@@ -251,14 +248,14 @@ class LightSubscriptions(Part):
         found = self.broker.groups.find(group, now)
         return found is not None and (found.attributes or {}).get(attribute, "").lower() == "true"
 
-    def place(self, queue: str, group: str, kind: str, value: int) -> int | None:
+    def place(self, queue: str, group: str, option: OffsetOption) -> int | None:
         """Where in a light topic a subscription lets its group go on; None: where it is."""
-        if kind == "POLICY":
-            return {_FIRST: 0, _END: self.broker.store.max_offset(queue, 0)}.get(value)
-        if kind == "OFFSET":
-            return value
-        at = self.broker.offsets.offset_of(group, queue, 0) if kind == "TAIL_N" else None
-        return None if at is None else max(0, at - value)
+        if option.type == "POLICY":
+            return {_FIRST: 0, _END: self.broker.store.max_offset(queue, 0)}.get(option.value)
+        if option.type == "OFFSET":
+            return option.value
+        at = self.broker.offsets.offset_of(group, queue, 0) if option.type == "TAIL_N" else None
+        return None if at is None else max(0, at - option.value)
 
     def of_group(self, queue: str, group: str | None = None) -> list[str]:
         """The clients that subscribe to a light topic: all, or those of a group."""
@@ -298,11 +295,3 @@ class LightSubscriptions(Part):
 def _all_of(topic: str, group: str) -> str:
     """What stands in the place of a queue for all light topics of a parent."""
     return f"{topic}@{group}"
-
-
-def _read(option: object) -> tuple[str, int]:
-    """Type and value of an offsetOption. Raises RefusedError."""
-    kind, value = (option.get("type"), option.get("value", 0)) if isinstance(option, dict) else (None, 0)
-    if kind not in _OPTIONS or not isinstance(value, int):
-        raise RefusedError(f"the offsetOption of a subscription is {option!r:.80}")
-    return str(kind), value

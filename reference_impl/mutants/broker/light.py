@@ -1,5 +1,7 @@
 """Faults of messages in light topics (5.5)."""
 
+import msgspec
+
 from harness.wire import ResponseCode
 from reference_impl.broker.light_acks import LightAcks
 from reference_impl.broker.light_pops import LightPops
@@ -114,8 +116,8 @@ def light_topics_have_one_client(original, self, group, now):
 
 @mutant(LightSubscriptions.changed, "Saying all light topics adds to those before.", V55)
 def all_light_topics_are_more(original, self, said, connection, now):
-    if said.get("action") == "COMPLETE_ADD":
-        said = {**said, "action": "PARTIAL_ADD"}
+    if said.action == "COMPLETE_ADD":
+        said = msgspec.structs.replace(said, action="PARTIAL_ADD")
     return original(self, said, connection, now)
 
 
@@ -269,20 +271,20 @@ def wildcard_groups_name_light_topics(original, self, group, now, *, is_partial)
 
 
 @mutant(LightSubscriptions.place, "Where a subscription wants to begin is not looked at.", V55)
-def light_subscriptions_begin_where_they_are(original, self, queue, group, kind, value):
+def light_subscriptions_begin_where_they_are(original, self, queue, group, option):
     return None
 
 
 @mutant(LightSubscriptions.place, "A subscription to begin with the last messages counts from the end.", V55)
-def light_tails_count_from_the_end(original, self, queue, group, kind, value):
-    if kind == "TAIL_N":
-        return max(0, self.broker.store.max_offset(queue, 0) - value)
-    return original(self, queue, group, kind, value)
+def light_tails_count_from_the_end(original, self, queue, group, option):
+    if option.type == "TAIL_N":
+        return max(0, self.broker.store.max_offset(queue, 0) - option.value)
+    return original(self, queue, group, option)
 
 
 @mutant(LightSubscriptions.place, "Every policy begins a light topic with its first message.", V55)
-def light_policies_are_one(original, self, queue, group, kind, value):
-    return 0 if kind == "POLICY" else original(self, queue, group, kind, value)
+def light_policies_are_one(original, self, queue, group, option):
+    return 0 if option.type == "POLICY" else original(self, queue, group, option)
 
 
 @mutant(LightSubscriptions.go_on, "What was popped before blocks a group that begins elsewhere.", V55)
