@@ -571,7 +571,7 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         response_body="messages",
     ),
     RequestCode.ACK_MESSAGE: RequestForm(
-        role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset")
+        role="broker", fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "liteTopic")
     ),
     RequestCode.PEEK_MESSAGE: RequestForm(
         role="broker",
@@ -581,7 +581,16 @@ REQUESTS: Final[dict[int, RequestForm]] = {
     ),
     RequestCode.CHANGE_MESSAGE_INVISIBLETIME: RequestForm(
         role="broker",
-        fields=("consumerGroup", "topic", "queueId", "extraInfo", "offset", "invisibleTime", "suspend"),
+        fields=(
+            "consumerGroup",
+            "topic",
+            "queueId",
+            "extraInfo",
+            "offset",
+            "invisibleTime",
+            "suspend",
+            "liteTopic",
+        ),
     ),
     RequestCode.NOTIFICATION: RequestForm(
         role="broker", fields=("consumerGroup", "topic", "queueId", "pollTime", "bornTime", "expType", "exp")
@@ -604,7 +613,9 @@ REQUESTS: Final[dict[int, RequestForm]] = {
         ),
         response_body="messages",
     ),
-    RequestCode.LITE_SUBSCRIPTION_CTL: RequestForm(role="broker"),
+    RequestCode.LITE_SUBSCRIPTION_CTL: RequestForm(
+        role="broker", request_body="LiteSubscriptionCtlRequestBody"
+    ),
     RequestCode.NOTIFY_UNSUBSCRIBE_LITE: RequestForm(
         role="broker", sent=True, fields=("liteTopic", "consumerGroup", "clientId")
     ),

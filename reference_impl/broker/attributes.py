@@ -25,6 +25,10 @@ MODEL: Final = "lite.sub.model"
 EXCLUSIVE: Final = "Exclusive"
 WILDCARD: Final = "lite.sub.wildcard"
 """Whether a group consumes all light topics of its parent."""
+ANEW_WITH_ANOTHER: Final = "lite.sub.reset.offset.exclusive"
+"""Whether a group begins a light topic anew that another client takes over."""
+ANEW_AFTER_LEAVING: Final = "lite.sub.reset.offset.unsubscribe"
+"""Whether a group begins a light topic anew from which a client was removed."""
 _Values: TypeAlias = frozenset[str] | tuple[int, int] | type[bool] | None
 """Words, numbers from the first to the second, or true and false in any case; None: any text."""
 Known: TypeAlias = Mapping[str, _Values]
@@ -46,8 +50,8 @@ _GROUPS_55: Final[Known] = {
     "priority.factor": (0, 100),
     PARENT: None,
     MODEL: frozenset({"Shared", EXCLUSIVE}),
-    "lite.sub.reset.offset.exclusive": bool,
-    "lite.sub.reset.offset.unsubscribe": bool,
+    ANEW_WITH_ANOTHER: bool,
+    ANEW_AFTER_LEAVING: bool,
     "lite.sub.client.quota": (-1, _MOST),
     "lite.sub.client.max.event.cnt": (10, _MOST),
     WILDCARD: None,

@@ -37,6 +37,8 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
             "filterDataCleanTimeSpan",
             "inMemoryLogBytes",
             "maxLiteSubscriptionCount",
+            "minLiteTTl",
+            "liteTtlCheckInterval",
         }
     )
     AT_LEAST: ClassVar = {
@@ -59,6 +61,7 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
         "haTransferBatchSize": 1,
         "slaveTimeout": 0,
         "inMemoryLogBytes": 1,
+        "liteTtlCheckInterval": 1,
     }
 
     broker_name: str = "broker-a"
@@ -208,6 +211,10 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     """5.5, both: whether messages go to the light topics that they name."""
     max_lite_subscription_count: int = 100000
     """5.5: how many subscriptions of clients to light topics there may be."""
+    min_lite_ttl: int = msgspec.field(default=900_000, name="minLiteTTl")
+    """5.5: ms for which a light topic is kept at least, and after a start no light topic goes."""
+    lite_ttl_check_interval: int = 120_000
+    """5.5: ms between two looks for light topics that go."""
     long_polling_enable: bool = True
     short_polling_time_mills: int = 1000
     """For how long a pull is held without long polling, ms."""

@@ -1,16 +1,17 @@
 """What tools see of light topics (5.5), their parents, and their consumers.
 
 1. A parent is a topic of the message type LITE; a group is bound to one by an attribute.
-2. A light topic is there as long as it has messages, and goes with its parent. With `enableLmq` and
-   `enableMultiDispatch` a message goes to the light topic that it names, beside the queue of the parent; else
-   it stays in its parent alone.
+2. With `enableLmq` and `enableMultiDispatch` a message goes to the light topic that it names, beside the
+   queue of the parent; else it stays in its parent alone.
+3. A light topic is there as long as it has messages. It goes with its parent; or before that, if its parent
+   says so, after a while without a new message.
 
 Source: LiteManagerProcessor, LiteConsumerLagCalculator, LiteLifecycleManager of rocketmq-all-5.5.0.
 """
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.fastjson import document
@@ -21,7 +22,10 @@ from reference_impl.remoting.requests import answers
 from . import required
 from .attributes import EXPIRATION, LITE, MESSAGE_TYPE, PARENT
 from .light_names import LIGHT_QUEUE, is_of, is_of_light_topic, parted, queue_of
-from .part import Part
+from .part import NEVER, Part
+
+if TYPE_CHECKING:
+    from .core import Broker
 
 _MOST: Final = 10_000
 """How many light topics of a client are shown."""
@@ -31,7 +35,12 @@ _NONE: Final = -1
 
 
 class LightTopics(Part):
-    """Says what there is of light topics."""
+    """Says what there is of light topics, and lets them go."""
+
+    def __init__(self, broker: Broker) -> None:
+        super().__init__(broker)
+        self._looked = 0
+        """When it looked last for light topics that go."""
 
     @answers(RequestCode.GET_BROKER_LITE_INFO, v55=True)
     def counts(self, command: Command, connection: int, now: int) -> Reply:
@@ -84,10 +93,7 @@ class LightTopics(Part):
             "liteTopic": light,
             "parentTopic": topic,
             "shardingToBroker": True,
-            "subscriber": [
-                {"clientId": client, "group": subscriptions.by_client[client].group}
-                for client in subscriptions.of_group(queue)
-            ],
+            "subscriber": subscriptions.shown(queue),
             "topicOffset": {
                 "lastUpdateTimestamp": store.timestamp_of(queue, 0, most - 1) or 0,
                 "maxOffset": most,
@@ -206,10 +212,29 @@ class LightTopics(Part):
         if topic not in self.parents():
             return
         for queue in self.queues(topic):
-            self.broker.light_subscriptions.forget_queue(queue, now)
-            self.broker.store.delete_topic(queue)
-            self.broker.offsets.forget(topic=queue)
-            self.broker.pop_order.forget(queue)
+            self.drop(queue, now)
+
+    def drop(self, queue: str, now: int) -> None:
+        """A light topic goes, with its subscriptions and what groups have consumed of it."""
+        self.broker.light_subscriptions.forget_queue(queue, now)
+        self.broker.store.delete_topic(queue)
+        self.broker.offsets.forget(topic=queue)
+        self.broker.pop_order.forget(queue)
+
+    def next_tick(self) -> int:
+        """The next look for light topics that go."""
+        if not (self.profile.v55 and self.config.enable_lmq):
+            return NEVER
+        first = self.broker.started + self.config.min_lite_ttl
+        return max(first, self._looked + self.config.lite_ttl_check_interval)
+
+    def tick(self, now: int) -> None:
+        """Light topics go to which nothing has been sent for long; their clients are not told."""
+        self._looked = now
+        parents = self.parents()
+        for queue in self.queues():
+            if is_of_light_topic(queue) and self.is_over(queue, parents.get(parted(queue)[0], _NEVER), now):
+                self.drop(queue, now)
 
     def clients_with_messages(self) -> int:
         """How many clients subscribe to a light topic that has messages."""
@@ -221,6 +246,12 @@ class LightTopics(Part):
         return sum(is_of_light_topic(queue) for queue, _, _ in self.broker.pop_order.last)
 
     # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def is_over(self, queue: str, minutes: int, now: int) -> bool:
+        """Whether a light topic goes that is kept for that many minutes without a message."""
+        store = self.broker.store
+        idle = now - (store.timestamp_of(queue, 0, store.max_offset(queue, 0) - 1) or 0)
+        return minutes > 0 and idle >= self.config.min_lite_ttl and idle > minutes * 60_000
 
     def topics_with_queues(self) -> int:
         """How many topics have queues."""

@@ -17,6 +17,7 @@ globals().update(
         members=Proven(
             "bk.fields.unusual-members-are-answered-as-apache-does",
             later="bk.fields.unusual-members-of-5x-requests-are-answered-as-apache-does",
+            newest="bk.fields.unusual-members-of-newer-requests-are-answered-as-apache-does",
         ),
     )
 )

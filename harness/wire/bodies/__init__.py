@@ -13,6 +13,7 @@ from harness.wire.bodies.broker.heartbeat import (
     Subscription,
     SubscriptionCheck,
 )
+from harness.wire.bodies.broker.light import LightSubscription, LightSubscriptionList, OffsetOption
 from harness.wire.bodies.broker.locks import LockedQueues, LockRequest, MessageQueue
 from harness.wire.bodies.broker.pop import (
     AssignmentQuestion,
@@ -84,10 +85,13 @@ __all__ = [
     "Elected",
     "Heartbeat",
     "KvTable",
+    "LightSubscription",
+    "LightSubscriptionList",
     "LockRequest",
     "LockedQueues",
     "MessageQueue",
     "NullBodyError",
+    "OffsetOption",
     "ProducerData",
     "Properties",
     "QueueData",

@@ -1,5 +1,7 @@
 """Faults of messages in light topics (5.5)."""
 
+import msgspec
+
 from harness.wire import ResponseCode
 from reference_impl.broker.light_acks import LightAcks
 from reference_impl.broker.light_pops import LightPops
@@ -114,8 +116,8 @@ def light_topics_have_one_client(original, self, group, now):
 
 @mutant(LightSubscriptions.changed, "Saying all light topics adds to those before.", V55)
 def all_light_topics_are_more(original, self, said, connection, now):
-    if said.get("action") == "COMPLETE_ADD":
-        said = {**said, "action": "PARTIAL_ADD"}
+    if said.action == "COMPLETE_ADD":
+        said = msgspec.structs.replace(said, action="PARTIAL_ADD")
     return original(self, said, connection, now)
 
 
@@ -139,8 +141,8 @@ def light_subscriptions_are_not_counted(original, self):
     return 0
 
 
-@mutant(LightSubscriptions.of_group, "No subscriber of a light topic is shown.", V55)
-def light_subscribers_are_not_shown(original, self, queue, group=None):
+@mutant(LightSubscriptions.shown, "No subscriber of a light topic is shown.", V55)
+def light_subscribers_are_not_shown(original, self, queue):
     return []
 
 
@@ -218,3 +220,133 @@ def light_topics_are_not_read_again(original, self):
     has, self._has_light_queues = self._has_light_queues, False
     original(self)
     self._has_light_queues = has
+
+
+@mutant(LightSubscriptions.takes_all, "No group consumes all light topics of its parent.", V55)
+def wildcard_groups_are_like_others(original, self, group, now):
+    return False
+
+
+@mutant(
+    LightSubscriptions.takes_all,
+    "A group that has the attribute for it consumes all light topics, be it false.",
+    V55,
+)
+def wildcard_is_any_value(original, self, group, now):
+    found = self.broker.groups.find(group, now)
+    return found is not None and "lite.sub.wildcard" in (found.attributes or {})
+
+
+@mutant(LightSubscriptions.queues_of, "Who consumes all light topics is not given those of later.", V55)
+def wildcard_clients_get_what_is_there(original, self, client):
+    found, mine = original(self, client), self.by_client.get(client)
+    if mine is None or client not in self._of_all.get(mine.topic, ()):
+        return found
+    return self.__dict__.setdefault("_found_first", {}).setdefault(client, found)
+
+
+@mutant(LightSubscriptions.queues_of, "Who consumes all light topics is given those of every parent.", V55)
+def wildcard_clients_have_every_parent(original, self, client):
+    found, mine = original(self, client), self.by_client.get(client)
+    takes_all = mine is not None and client in self._of_all.get(mine.topic, ())
+    return self.broker.light_topics.queues() if takes_all else found
+
+
+@mutant(LightSubscriptions.forget, "Who consumed all light topics once goes on to be given messages.", V55)
+def wildcard_clients_stay(original, self, client, now):
+    mine = self.by_client.get(client)
+    if mine is None or client not in self._of_all.get(mine.topic, ()):
+        original(self, client, now)
+
+
+@mutant(LightSubscriptions.shown, "Clients that consume all light topics are shown one by one.", V55)
+def wildcard_clients_are_shown_apart(original, self, queue):
+    clients = self.of_group(queue)
+    return [{"clientId": client, "group": self.by_client[client].group} for client in clients]
+
+
+@mutant(LightSubscriptions.refused, "A group that consumes all light topics may name single ones.", V55)
+def wildcard_groups_name_light_topics(original, self, group, now, *, is_partial):
+    return original(self, group, now, is_partial=False)
+
+
+@mutant(LightSubscriptions.place, "Where a subscription wants to begin is not looked at.", V55)
+def light_subscriptions_begin_where_they_are(original, self, queue, group, option):
+    return None
+
+
+@mutant(LightSubscriptions.place, "A subscription to begin with the last messages counts from the end.", V55)
+def light_tails_count_from_the_end(original, self, queue, group, option):
+    if option.type == "TAIL_N":
+        return max(0, self.broker.store.max_offset(queue, 0) - option.value)
+    return original(self, queue, group, option)
+
+
+@mutant(LightSubscriptions.place, "Every policy begins a light topic with its first message.", V55)
+def light_policies_are_one(original, self, queue, group, option):
+    return 0 if option.type == "POLICY" else original(self, queue, group, option)
+
+
+@mutant(LightSubscriptions.go_on, "What was popped before blocks a group that begins elsewhere.", V55)
+def old_light_pops_block_new_places(original, self, queue, group, offset, now):
+    self.broker.offsets.commit(group, queue, 0, offset, now)
+
+
+@mutant(LightSubscriptions.begins_anew, "A group never begins a light topic anew.", V55)
+def light_groups_never_begin_anew(original, self, group, when, now):
+    return False
+
+
+@mutant(LightSubscriptions.begins_anew, "A group always begins a light topic anew.", V55)
+def light_groups_always_begin_anew(original, self, group, when, now):
+    return True
+
+
+@mutant(LightTopics.is_over, "Light topics stay without messages.", V55)
+def unused_light_topics_stay(original, self, queue, minutes, now):
+    return False
+
+
+@mutant(LightTopics.is_over, "Light topics are kept for the shortest time alone.", V55)
+def light_topics_are_kept_briefly(original, self, queue, minutes, now):
+    return original(self, queue, min(minutes, 1), now)
+
+
+@mutant(LightTopics.is_over, "Light topics of all parents go.", V55)
+def light_topics_of_all_parents_go(original, self, queue, minutes, now):
+    return original(self, queue, minutes if minutes > 0 else 1, now)
+
+
+@mutant(LightTopics.is_over, "Light topics go as long after their first message as after the last.", V55)
+def light_topics_age_from_their_first_message(original, self, queue, minutes, now):
+    stored = self.broker.store.timestamp_of(queue, 0, 0) or 0
+    return minutes > 0 and now - stored > minutes * 60_000
+
+
+@mutant(LightTopics.is_over, "There is no shortest time for which light topics are kept.", V55)
+def light_topics_have_no_shortest_time(original, self, queue, minutes, now):
+    store = self.broker.store
+    stored = store.timestamp_of(queue, 0, store.max_offset(queue, 0) - 1) or 0
+    return minutes > 0 and now - stored > minutes * 60_000
+
+
+@mutant(LightTopics.drop, "Subscriptions to light topics that have gone stay.", V55)
+def subscriptions_outlive_light_topics(original, self, queue, now):
+    kept = dict(self.broker.light_subscriptions._clients.get(queue, {}))
+    original(self, queue, now)
+    for client in kept:
+        self.broker.light_subscriptions.join(client, [queue], now, alone=False)
+
+
+@mutant(LightTopics.drop, "What groups consumed of light topics that have gone is kept.", V55)
+def offsets_outlive_light_topics(original, self, queue, now):
+    kept = {key: dict(of) for key, of in self.broker.offsets.table.items() if key.startswith(queue + "@")}
+    original(self, queue, now)
+    self.broker.offsets.table.update(kept)
+
+
+@mutant(LightTopics.drop, "Clients are told of light topics that have gone.", V55)
+def clients_are_told_of_light_topics_that_go(original, self, queue, now):
+    for client in self.broker.light_subscriptions.of_group(queue):
+        self.broker.light_subscriptions.lose(client, queue, now)
+    original(self, queue, now)

@@ -173,7 +173,7 @@ local REQUESTS = {
   [200055] = { name = "POLLING_INFO", request_body = "", response_body = "" },
   [200056] = { name = "POP_ROLLBACK", request_body = "", response_body = "" },
   [200070] = { name = "POP_LITE_MESSAGE", request_body = "", response_body = "messages" },
-  [200071] = { name = "LITE_SUBSCRIPTION_CTL", request_body = "", response_body = "" },
+  [200071] = { name = "LITE_SUBSCRIPTION_CTL", request_body = "LiteSubscriptionCtlRequestBody", response_body = "" },
   [200073] = { name = "NOTIFY_UNSUBSCRIBE_LITE", request_body = "", response_body = "" },
   [200074] = { name = "GET_BROKER_LITE_INFO", request_body = "", response_body = "GetBrokerLiteInfoResponseBody" },
   [200075] = { name = "GET_PARENT_TOPIC_INFO", request_body = "", response_body = "" },

@@ -61,16 +61,26 @@ def test_an_offset_beyond_the_messages_is_set_right_by_a_pop() -> None:
     assert one.broker.offsets.offset_of("G", QUEUE, 0) == 2
 
 
-@pytest.mark.parametrize("wrong", [7, subscription(action="NONE"), subscription(action=None)])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        7,
+        subscription(action="NONE"),
+        subscription(action=None),
+        subscription(offsetOption=7),
+        subscription(offsetOption={"type": "NONE", "value": 1}),
+    ],
+)
 def test_a_subscription_that_cannot_be_read_is_an_error(wrong: Any) -> None:
     one = with_messages(0)
     assert subscribe(one, wrong) == ResponseCode.SYSTEM_ERROR
 
 
-def test_a_group_for_all_light_topics_subscribes_to_none() -> None:
-    one = with_messages(0, wildcard="true")
-    assert subscribe(one, subscription()) == ResponseCode.ILLEGAL_OPERATION
-    assert subscribe(one, subscription(action="COMPLETE_ADD")) == ResponseCode.SUCCESS
+def test_a_light_topic_cannot_begin_at_a_time() -> None:
+    one = with_messages(2)
+    option = {"type": "TIMESTAMP", "value": 1}
+    assert subscribe(one, subscription(offsetOption=option)) == ResponseCode.SUCCESS
+    assert popped(one) == [b"0", b"1"]
 
 
 def test_what_is_consumed_or_is_not_there_is_not_hidden() -> None:

@@ -1,6 +1,6 @@
-"""Chapter light: what tools see of light topics, what goes with a parent, and what is refused."""
+"""Chapter light: what tools see of light topics, which of them go, and what is refused."""
 
-from harness.conformance import Between, Including, Reply, case
+from harness.conformance import Between, Including, Reply, Silence, case
 from harness.conformance.broker.light.lights import (
     LIGHT,
     SOON,
@@ -11,6 +11,7 @@ from harness.conformance.broker.light.lights import (
     fill,
     light_info,
     parent,
+    put,
     subscribed,
 )
 from harness.conformance.broker.tools import SUCCESS, asked
@@ -18,6 +19,10 @@ from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
 
 INVALID, ILLEGAL = ResponseCode.INVALID_PARAMETER, ResponseCode.ILLEGAL_OPERATION
+AGEING = {**LIGHT, "minLiteTTl": "120000", "liteTtlCheckInterval": "10000"}
+"""A Broker that keeps light topics for 120 s at least, and looks every 10 s for those that go."""
+KEPT_FOR = "+message.type=LITE,+lite.topic.expiration="
+"""Attributes of a parent, up to the minutes for which its light topics are kept."""
 FEW = {**LIGHT, "maxLiteSubscriptionCount": "2"}
 NO_MESSAGE = ResponseCode.NO_MESSAGE
 
@@ -100,6 +105,59 @@ def test_go_with_their_parent(bk: BrokerSession) -> None:
     fill(bk, topic, light, b"c")
     bk.subscribe(topic, group, client, light) >> Reply(SUCCESS)
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(
+    kills=[
+        "unused-light-topics-stay",
+        "light-topics-are-kept-briefly",
+        "light-topics-of-all-parents-go",
+        "light-topics-age-from-their-first-message",
+        "light-topics-have-no-shortest-time",
+        "subscriptions-outlive-light-topics",
+        "offsets-outlive-light-topics",
+    ],
+    clock=True,
+    setup=AGEING,
+)
+def test_unused_ones_go(bk: BrokerSession) -> None:
+    topic, short, lasting = (parent(bk, KEPT_FOR + minutes) for minutes in ("3", "1", "-1"))
+    group, client = consumed(bk, topic, "old", b"a", b"b")
+    (handle,) = (bk.light_pop(topic, group, client, most=1, poll=SOON).handles >> Reply(SUCCESS)).value
+    ack(bk, topic, group, "old", handle) >> Reply(SUCCESS)
+    fill(bk, topic, "young", b"1")
+    fill(bk, lasting, "old", b"x")
+    bk.advance(80)
+    fill(bk, short, "old", b"y")
+    bk.advance(75)
+    for name, most in ((topic, 2), (short, 1)):
+        judge_end(bk, name, "old", most)
+    put(bk, topic, "young", b"2")
+    bk.subscribe(topic, group, client, "old") >> Reply(SUCCESS)
+    bk.advance(60 + bk.jitter)
+    for name, light, most in ((topic, "old", 0), (topic, "young", 2), (short, "old", 0), (lasting, "old", 1)):
+        judge_end(bk, name, light, most)
+    light_info(bk, topic, "old") >> Reply(SUCCESS, Including({"subscriber": []}))
+    fill(bk, topic, "old", b"c")
+    bk.subscribe(topic, group, client, "old") >> Reply(SUCCESS)
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["clients-are-told-of-light-topics-that-go"], clock=True, setup=AGEING)
+def test_client_is_not_told_what_goes(bk: BrokerSession) -> None:
+    topic = parent(bk, f"{KEPT_FOR}1")
+    group, (client, connection) = bound_group(bk, topic), bk.client()
+    bk.subscribe(topic, group, client, "light", on=connection) >> Reply(SUCCESS)
+    fill(bk, topic, "light", b"a")
+    bk.advance(140 + bk.jitter)
+    judge_end(bk, topic, "light", 0)
+    connection.next_request(RequestCode.NOTIFY_UNSUBSCRIBE_LITE) >> Silence()
+
+
+def judge_end(bk: BrokerSession, topic: str, light: str, most: int) -> None:
+    """How many messages a light topic has had since it was made; 0: it is not there."""
+    has = Including({"topicOffset": Including({"maxOffset": most})})
+    light_info(bk, topic, light).eventually() >> Reply(SUCCESS, has)
 
 
 @case(kills=["light-subscriptions-have-no-limit"], own_server=True, setup=FEW)

@@ -26,8 +26,8 @@ INVISIBLE = View("invisible time", lambda reply: int((reply.ext or {}).get("invi
 @case(kills=["light-messages-stay-with-their-parent", "light-pops-ignore-the-most"], setup=LIGHT)
 def test_subscriber_gets_messages(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light-ü"
-    group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, light)
+    group, client, option = bound_group(bk, topic), bk.name("client"), {"type": "POLICY", "value": 0}
+    bk.subscribe(topic, group, client, light, more={"offsetOption": option}) >> Reply(SUCCESS)
     bk.send(topic, b"heavy", queue=3) >> Reply(SUCCESS)
     fill(bk, topic, light, b"a", b"b\xff", b"c")
     pop = bk.light_pop(topic, group, client, most=2, invisible=61.234, poll=SOON)
@@ -42,7 +42,7 @@ def test_subscriber_gets_messages(bk: BrokerSession) -> None:
 
 @case(kills=["light-acks-do-nothing", "light-topics-are-not-in-order"], clock=True, setup=LIGHT)
 def test_acknowledged_does_not_come_again(bk: BrokerSession) -> None:
-    topic, light = parent(bk), "light"
+    topic, light = parent(bk), "light-ü"
     group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS)).value
@@ -154,7 +154,7 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
 
 @case(kills=["light-messages-stay-hidden-as-before"], clock=True, setup=LIGHT)
 def test_is_hidden_for_longer(bk: BrokerSession) -> None:
-    topic, light = parent(bk), "light"
+    topic, light = parent(bk), "light-ü"
     group, client = consumed(bk, topic, light, b"a", b"b", b"c")
     pop = bk.light_pop(topic, group, client, most=2, poll=SOON)
     handles = (pop.handles >> Reply(SUCCESS)).value

@@ -1,4 +1,4 @@
-"""Chapter light: several clients of a group, and subscriptions that end."""
+"""Chapter light: several clients of a group, where they begin, and subscriptions that end."""
 
 from harness.conformance import ABSENT, Including, Reply, Request, case
 from harness.conformance.broker.light.lights import (
@@ -6,22 +6,29 @@ from harness.conformance.broker.light.lights import (
     LIGHT,
     NOTHING,
     SOON,
+    ack,
     bound_group,
     client_info,
+    consumed,
     fill,
     light_info,
     parent,
+    put,
     subscribed,
 )
 from harness.conformance.broker.tools import SUCCESS
 from harness.session import BrokerSession
-from harness.wire import FLAG_ONEWAY, RequestCode
+from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
 LOST = RequestCode.NOTIFY_UNSUBSCRIBE_LITE
 KEPT = 180
 """Protocol seconds without a change for which subscriptions are kept."""
 SCAN = 120
 """Protocol seconds between two looks for those that are not kept."""
+FOUND = 60
+"""Protocol seconds that a pop of all light topics may wait for what is surely there."""
+LONG = 600
+"""Protocol seconds for which what is popped is hidden where nothing is to come again."""
 
 
 @case(kills=["exclusive-light-topics-are-shared", "lost-light-topics-are-not-told"], setup=LIGHT)
@@ -69,3 +76,128 @@ def test_ends_if_it_is_not_said_again(bk: BrokerSession) -> None:
     gone = Including({"liteTopicCount": -1, "liteTopicSet": ABSENT})
     client_info(bk, topic, group, silent) >> Reply(SUCCESS, gone)
     client_info(bk, topic, group, other) >> Reply(SUCCESS, Including({"liteTopicCount": 2}))
+
+
+@case(
+    kills=[
+        "wildcard-groups-are-like-others",
+        "wildcard-clients-get-what-is-there",
+        "wildcard-clients-have-every-parent",
+        "wildcard-clients-stay",
+    ],
+    setup=LIGHT,
+)
+def test_wildcard_group_gets_all(bk: BrokerSession) -> None:
+    topic, foreign = parent(bk), parent(bk)
+    group = bound_group(bk, topic, wildcard="true")
+    first, other = bk.name("client"), bk.name("client")
+    for name in (foreign, topic):
+        fill(bk, name, "one", b"1")
+    bk.subscribe(topic, group, first, "none", action="COMPLETE_ADD") >> Reply(SUCCESS)
+    bk.light_pop(topic, group, first, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"1"])
+    for name in (foreign, topic):
+        fill(bk, name, "two", b"2")
+    bk.light_pop(topic, group, first, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"2"])
+    bk.subscribe(topic, group, other, action="COMPLETE_ADD") >> Reply(SUCCESS)
+    bk.subscribe(topic, group, first, action="COMPLETE_REMOVE") >> Reply(SUCCESS)
+    fill(bk, topic, "three", b"3")
+    bk.light_pop(topic, group, first) >> NOTHING
+    bk.light_pop(topic, group, other, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"3"])
+
+
+@case(kills=["wildcard-is-any-value"], setup=LIGHT)
+def test_wildcard_can_be_false(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group, client = bound_group(bk, topic, wildcard="false"), bk.name("client")
+    bk.subscribe(topic, group, client, "light") >> Reply(SUCCESS)
+    for light in ("other", "light"):
+        fill(bk, topic, light, light.encode())
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"light"])
+
+
+@case(kills=["wildcard-clients-are-shown-apart"], setup=LIGHT)
+def test_wildcard_group_is_shown_as_one(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group = bound_group(bk, topic, wildcard="true")
+    fill(bk, topic, "light", b"a")
+    for _ in range(2):
+        bk.subscribe(topic, group, bk.name("client"), action="COMPLETE_ADD") >> Reply(SUCCESS)
+    client = subscribed(bk, topic, other := bound_group(bk, topic), "light")
+    shown = [{"clientId": "*", "group": group}, {"clientId": client, "group": other}]
+    light_info(bk, topic, "light") >> Reply(SUCCESS, Including({"subscriber": Including(shown)}))
+
+
+@case(kills=["wildcard-groups-name-light-topics"], setup=LIGHT)
+def test_wildcard_group_names_none(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group, client = bound_group(bk, topic, wildcard="true"), bk.name("client")
+    bk.subscribe(topic, group, client, "light") >> Reply(ResponseCode.ILLEGAL_OPERATION)
+    bk.subscribe(topic, group, client, action="COMPLETE_ADD") >> Reply(SUCCESS)
+
+
+@case(
+    kills=[
+        "light-subscriptions-begin-where-they-are",
+        "light-tails-count-from-the-end",
+        "light-policies-are-one",
+        "old-light-pops-block-new-places",
+    ],
+    setup=LIGHT,
+)
+def test_subscription_says_where_to_begin(bk: BrokerSession) -> None:
+    topic, light, bodies = parent(bk), "light", [b"a", b"b", b"c", b"d", b"e"]
+    group, client = consumed(bk, topic, light, *bodies)
+    consume(bk, topic, group, client, light, *bodies[:2])
+    for kind, value, begin in (
+        ("POLICY", 0, 2),
+        ("POLICY", 1, 0),
+        ("OFFSET", 3, 3),
+        ("TAIL_N", 2, 1),
+        ("TAIL_N", 7, 0),
+    ):
+        begins(bk, topic, group, client, light, kind, value)
+        bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, bodies[begin:])
+    begins(bk, topic, group, client, light, "POLICY", 2)
+    bk.light_pop(topic, group, client) >> NOTHING
+    put(bk, topic, light, b"f")
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"f"])
+
+
+@case(kills=["light-groups-never-begin-anew", "light-groups-always-begin-anew"], setup=LIGHT)
+def test_unsubscribing_can_begin_anew(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    fill(bk, topic, light, b"a", b"b", b"c")
+    for anew, bodies in (("true", [b"a", b"b", b"c"]), ("false", [b"c"])):
+        group = bound_group(bk, topic, **{"reset.offset.unsubscribe": anew})
+        client = subscribed(bk, topic, group, light)
+        consume(bk, topic, group, client, light, b"a", b"b")
+        bk.subscribe(topic, group, client, light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+        bk.subscribe(topic, group, client, light) >> Reply(SUCCESS)
+        bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, bodies)
+
+
+@case(kills=["light-groups-never-begin-anew", "light-groups-always-begin-anew"], setup=LIGHT)
+def test_another_client_can_begin_anew(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    fill(bk, topic, light, b"a", b"b", b"c")
+    for anew, bodies in (("true", [b"a", b"b", b"c"]), ("false", [b"c"])):
+        group = bound_group(bk, topic, model="Exclusive", **{"reset.offset.exclusive": anew})
+        first = subscribed(bk, topic, group, light)
+        consume(bk, topic, group, first, light, b"a", b"b")
+        last = subscribed(bk, topic, group, light)
+        bk.light_pop(topic, group, last, poll=SOON).bodies >> Reply(SUCCESS, bodies)
+
+
+def consume(bk: BrokerSession, topic: str, group: str, client: str, light: str, *bodies: bytes) -> None:
+    """A client of a group consumes the next messages of its one light topic."""
+    pop = bk.light_pop(topic, group, client, most=len(bodies), poll=SOON)
+    pop.bodies >> Reply(SUCCESS, [*bodies])
+    for handle in (pop.handles >> Reply(SUCCESS)).value:
+        ack(bk, topic, group, light, handle) >> Reply(SUCCESS)
+
+
+def begins(bk: BrokerSession, topic: str, group: str, client: str, light: str, kind: str, value: int) -> None:
+    """A client subscribes anew to a light topic, and says where its group goes on."""
+    bk.subscribe(topic, group, client, light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+    option = {"offsetOption": {"type": kind, "value": value}}
+    bk.subscribe(topic, group, client, light, more=option) >> Reply(SUCCESS)
