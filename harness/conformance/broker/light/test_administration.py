@@ -102,7 +102,7 @@ def test_lags_of_a_group_are_shown(bk: BrokerSession) -> None:
 
 
 def lags(bk: BrokerSession, group: str, **ext: str) -> Exchange:
-    return asked(bk, RequestCode.GET_LITE_GROUP_INFO, group=group, **ext)
+    return asked(bk, RequestCode.GET_LITE_GROUP_INFO, None, group=group, **ext)
 
 
 @case(
@@ -115,7 +115,7 @@ def test_whole_lag_of_a_light_topic_is_shown(bk: BrokerSession) -> None:
     group, other = bound_group(bk, topic), bound_group(bk, topic)
     client = subscribed(bk, topic, group, light)
     before = bk.broker_time()
-    first, second = Between(before - 1000, before + 9000), Between(before + 19_000, before + 60_000)
+    first, second = Between(before - 1000, before + 30_000), Between(before + 39_000, before + 120_000)
     fill(bk, topic, light, b"a")
     named = {"liteTopic": light, "parentTopic": topic}
     none = {"earliestUnconsumedTimestamp": -1, "group": other, "totalLagCount": 0}
@@ -123,13 +123,14 @@ def test_whole_lag_of_a_light_topic_is_shown(bk: BrokerSession) -> None:
     pop = bk.light_pop(topic, group, client, poll=SOON)
     (handle,) = (pop.handles >> Reply(SUCCESS)).value
     offsets = {"brokerOffset": 1, "consumerOffset": 0, "lastTimestamp": 0, "pullOffset": 0}
-    lag = {"group": group, "liteTopicOffsetWrapper": offsets, "totalLagCount": 1, **named}
-    lags(bk, group, liteTopic=light) >> Reply(SUCCESS, {**lag, "earliestUnconsumedTimestamp": first})
-    bk.advance(20)
+    common = {"group": group, "totalLagCount": 1, **named}
+    lag = {**common, "earliestUnconsumedTimestamp": first, "liteTopicOffsetWrapper": offsets}
+    lags(bk, group, liteTopic=light) >> Reply(SUCCESS, lag)
+    bk.advance(40)
     put(bk, topic, light, b"b")
     ack(bk, topic, group, light, handle) >> Reply(SUCCESS)
-    offsets = {"brokerOffset": 2, "consumerOffset": 1, "lastTimestamp": first, "pullOffset": 0}
-    lag = {**lag, "liteTopicOffsetWrapper": offsets, "earliestUnconsumedTimestamp": second}
+    later = {**offsets, "brokerOffset": 2, "consumerOffset": 1, "lastTimestamp": first}
+    lag = {**common, "earliestUnconsumedTimestamp": second, "liteTopicOffsetWrapper": later}
     lags(bk, group, liteTopic=light).eventually() >> Reply(SUCCESS, lag)
     greatest = [{"earliestUnconsumedTimestamp": second, "lagCount": 1, "liteTopic": light}]
     lags(bk, group, topK="1") >> Reply(SUCCESS, Including({"lagCountTopK": greatest}))
@@ -254,5 +255,5 @@ def test_number_of_shown_light_topics_can_be_limited(bk: BrokerSession) -> None:
     for most, number in ((1, 1), (2, 2), (3, 3), (4, 3)):
         sent = {**named, "parentTopic": topic, "maxCount": str(most)}
         shown = [Matching(rf"^%LMQ%\${topic}\$(one|two|three)$")] * number
-        info = asked(bk, RequestCode.GET_LITE_CLIENT_INFO, **sent)
+        info = asked(bk, RequestCode.GET_LITE_CLIENT_INFO, None, **sent)
         info >> Reply(SUCCESS, Including({"liteTopicCount": 3, "liteTopicSet": shown}))

@@ -18,6 +18,7 @@ from harness.conformance.broker.light.lights import (
 from harness.conformance.broker.tools import SUCCESS
 from harness.session import BrokerSession, meanwhile
 from harness.session.broker.light import LIGHT as NAMED
+from harness.session.broker.light import Action
 from harness.wire import RequestCode
 
 
@@ -39,7 +40,8 @@ def test_subscription_ends_a_wait(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic)
     client = subscribed(bk, topic, group, "idle")
-    for action, light in (("PARTIAL_ADD", "one"), ("COMPLETE_ADD", "two")):
+    actions: tuple[Action, ...] = ("PARTIAL_ADD", "COMPLETE_ADD")
+    for action, light in zip(actions, ("one", "two"), strict=True):
         fill(bk, topic, light, light.encode())
         waiting = bk.light_pop(topic, group, client, poll=30, on=bk.connect())
         meanwhile(waiting, 2) >> Silence()
@@ -67,6 +69,7 @@ def test_end_of_the_hidden_time_ends_a_wait(bk: BrokerSession) -> None:
 @case(kills=["light-dispatches-release-no-pops"], setup=LIGHT)
 def test_dispatch_ends_a_wait(bk: BrokerSession) -> None:
     topic, lights, dispatch = parent(bk), ("one", "two"), RequestCode.TRIGGER_LITE_DISPATCH
+    fill(bk, parent(bk), "other", b"other")
     group = bound_group(bk, topic)
     client = subscribed(bk, topic, group, *lights)
     for light in lights:
