@@ -110,6 +110,13 @@ def old_light_handles_count(original, self, group, queue, offset, handle, now):
     return original(self, group, queue, offset, newest, now)
 
 
+@mutant(LightAcks.done, "Messages of light topics that the group has not popped are not acknowledged.", V55)
+def light_acks_need_a_pop(original, self, group, queue, offset, handle, now):
+    if (queue, group, 0) not in self.broker.pop_order.last:
+        return Reply(ResponseCode.MESSAGE_ILLEGAL)
+    return original(self, group, queue, offset, handle, now)
+
+
 @mutant(LightAcks.acknowledge, "Handles of pops out of order acknowledge messages of light topics.", V55)
 def light_handles_are_of_any_kind(original, self, topic, queue_id, offset, ext, now):
     reply = original(self, topic, queue_id, offset, ext, now)

@@ -114,6 +114,18 @@ def test_handles_that_are_over_count_nothing(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
 
+@case(kills=["light-acks-need-a-pop"], setup=LIGHT)
+def test_acknowledgement_needs_no_pop(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
+    other = bound_group(bk, topic)
+    of_other = subscribed(bk, topic, other, light)
+    (handle, *_) = (bk.light_pop(topic, other, of_other, poll=SOON).handles >> Reply(SUCCESS)).value
+    ack(bk, topic, group, light, handle, offset="1") >> Reply(SUCCESS)
+    bk.committed(group, queue_of(topic, light)).offset >> Reply(SUCCESS, 2)
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
+
+
 @case(kills=["light-offsets-beyond-the-end-stay"], clock=True, setup=LIGHT)
 def test_offset_beyond_the_end_is_set_right(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
