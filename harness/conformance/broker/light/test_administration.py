@@ -134,6 +134,10 @@ def test_whole_lag_of_a_light_topic_is_shown(bk: BrokerSession) -> None:
     lags(bk, group, liteTopic=light).eventually() >> Reply(SUCCESS, lag)
     greatest = [{"earliestUnconsumedTimestamp": second, "lagCount": 1, "liteTopic": light}]
     lags(bk, group, topK="1") >> Reply(SUCCESS, Including({"lagCountTopK": greatest}))
+    consume(bk, topic, group, client)
+    all_done = {**later, "consumerOffset": 2, "lastTimestamp": second}
+    nothing = {"earliestUnconsumedTimestamp": -1, "liteTopicOffsetWrapper": all_done, "totalLagCount": 0}
+    lags(bk, group, liteTopic=light) >> Reply(SUCCESS, {**common, **nothing})
 
 
 @case(
