@@ -171,7 +171,7 @@ class LightTopics(Part):
         if most <= 0:
             return {"liteTopic": light, "totalLagCount": _NONE}
         if offset is None:
-            return {"earliestUnconsumedTimestamp": 0, "liteTopic": light, "totalLagCount": 0}
+            return {"liteTopic": light, "totalLagCount": 0}
         wrapper = {
             "brokerOffset": most,
             "consumerOffset": offset,

@@ -23,6 +23,7 @@ from reference_impl.remoting.reply import Reply
 from reference_impl.remoting.requests import answers
 
 from . import required
+from .light_names import LIGHT_QUEUE
 from .part import NEVER, Part
 from .tables import as_file, stored_table
 
@@ -90,7 +91,8 @@ class Offsets(Part):
         if group not in self.broker.groups.table:
             remark = f"Group {group} not exist!"
             return Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST, ext={}, remark=remark)
-        if self.broker.topics.get(topic) is None:
+        is_light = self.config.has_light_topics and topic.startswith(LIGHT_QUEUE)
+        if not is_light and self.broker.topics.get(topic) is None:
             return Reply(ResponseCode.TOPIC_NOT_EXIST, ext={}, remark=f"Topic {topic} not exist!")
         for name, value in (("QueueId", queue_id), ("Offset", offset)):
             if value is None:

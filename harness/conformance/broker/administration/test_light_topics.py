@@ -1,6 +1,7 @@
 """Chapter administration: parents of light topics, their groups, and what is refused (5.5)."""
 
 from harness.conformance import ABSENT, Between, Containing, Including, Reply, case
+from harness.conformance.broker.light.lights import client_info, light_info
 from harness.conformance.broker.tools import ERROR, SUCCESS, asked
 from harness.session import BrokerSession, Exchange
 from harness.session.exchange import View
@@ -66,10 +67,16 @@ def test_light_subscriptions_need_a_body(bk: BrokerSession) -> None:
     bk.call(code) >> Reply(ILLEGAL, remark="Request body is null.")
     for body in (b"{}", b'{"subscriptionSet":[]}'):
         bk.call(code, None, body) >> Reply(ILLEGAL, remark="LiteSubscriptionCtlRequestBody is empty.")
-    whole = {"action": "PARTIAL_ADD", "clientId": "c", "group": bk.group(), "topic": bk.name("T")}
-    lacking = [{**whole, member: " "} for member in ("clientId", "group", "topic")]
-    body = b'{"subscriptionSet":[' + b",".join(document(one) for one in lacking) + b"]}"
-    bk.call(code, None, body) >> Reply(SUCCESS)
+    topic = parent(bk)
+    group = bound_group(bk, topic)
+    for member in ("clientId", "group", "topic"):
+        lacking, whole = bk.name("lacking"), bk.name("whole")
+        said = {"action": "PARTIAL_ADD", "group": group, "liteTopicSet": [member], "topic": topic}
+        both = [{**said, "clientId": lacking, member: " "}, {**said, "clientId": whole}]
+        bk.call(code, None, document({"subscriptionSet": both})) >> Reply(SUCCESS)
+        subscribers = [{"clientId": whole, "group": group}]
+        light_info(bk, topic, member) >> Reply(SUCCESS, Including({"subscriber": subscribers}))
+        client_info(bk, topic, group, lacking) >> Reply(SUCCESS, Including({"liteTopicCount": -1}))
 
 
 def pop(bk: BrokerSession, topic: str, most: int = 16, *, waits: int = 600_000, since: int = 0) -> Exchange:

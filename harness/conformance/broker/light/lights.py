@@ -64,6 +64,19 @@ def ack(bk: BrokerSession, topic: str, group: str, light: str, handle: str, **fi
     return bk.ack(topic, group, handle, ext={LIGHT_TOPIC: light, **fields})
 
 
+def consume(bk: BrokerSession, topic: str, group: str, client: str, most: int = 32) -> None:
+    """Messages of light topics, popped and acknowledged."""
+    pop = bk.light_pop(topic, group, client, most, poll=SOON)
+    named = (pop.properties >> Reply(SUCCESS)).value
+    for one, handle in zip(named, (pop.handles >> Reply(SUCCESS)).value, strict=True):
+        ack(bk, topic, group, one[PropertyName.LIGHT_TOPIC], handle) >> Reply(SUCCESS)
+
+
+def queue_of(topic: str, light: str) -> str:
+    """The name of the queue of a light topic."""
+    return f"%LMQ%${topic}${light}"
+
+
 def client_info(bk: BrokerSession, topic: str, group: str, client: str) -> Exchange:
     """GET_LITE_CLIENT_INFO (200077)."""
     return asked(bk, RequestCode.GET_LITE_CLIENT_INFO, parentTopic=topic, group=group, clientId=client)

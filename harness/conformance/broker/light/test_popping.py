@@ -12,12 +12,14 @@ from harness.conformance.broker.light.lights import (
     fill,
     parent,
     put,
+    queue_of,
     subscribed,
 )
 from harness.conformance.broker.tools import SUCCESS
 from harness.session import BrokerSession
 from harness.session.broker.light import LIGHT as NAMED
 from harness.session.exchange import View
+from harness.wire import RequestCode
 from harness.wire.messages import PropertyName
 
 INVISIBLE = View("invisible time", lambda reply: int((reply.ext or {}).get("invisibleTime") or 0))
@@ -38,6 +40,34 @@ def test_subscriber_gets_messages(bk: BrokerSession) -> None:
     pop.properties >> Reply(SUCCESS, [Including(queue), Including(queue)])
     place = pop.seen("place", lambda one: (one.topic, one.queue_id, one.queue_offset))
     place >> Reply(SUCCESS, [(topic, 3, 1), (topic, 3, 2)])
+
+
+@case(kills=["light-pops-count-each-light-topic-apart", "light-pops-end-with-one-light-topic"], setup=LIGHT)
+def test_number_is_of_all_light_topics(bk: BrokerSession) -> None:
+    topic, lights = parent(bk), ("one", "two", "three")
+    group = bound_group(bk, topic)
+    client = subscribed(bk, topic, group, *lights)
+    for light in lights:
+        fill(bk, topic, light, b"a", b"b")
+    bk.light_pop(topic, group, client, most=3, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b", b"a"])
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
+    bk.light_pop(topic, group, client) >> NOTHING
+
+
+@case(kills=["light-pops-need-every-number"], setup=LIGHT)
+def test_numbers_may_be_missing(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group = bound_group(bk, topic)
+    numbers = {"bornTime": "0", "invisibleTime": "61234", "maxMsgNum": "1", "pollTime": "0"}
+    for lacking in numbers:
+        client = subscribed(bk, topic, group, lacking)
+        sent = {"clientId": client, "consumerGroup": group, "topic": topic, **numbers}
+        del sent[lacking]
+        bk.call(RequestCode.POP_LITE_MESSAGE, sent) >> NOTHING
+        fill(bk, topic, lacking, b"a")
+        told = Including({"invisibleTime": sent.get("invisibleTime", "0")})
+        full = NOTHING if lacking == "maxMsgNum" else Reply(SUCCESS, ext=told)
+        bk.call(RequestCode.POP_LITE_MESSAGE, sent) >> full
 
 
 @case(kills=["light-acks-do-nothing", "light-topics-are-not-in-order"], clock=True, setup=LIGHT)
@@ -68,6 +98,45 @@ def test_unacknowledged_comes_again(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, client) >> NOTHING
     bk.advance(HIDDEN / 2 + bk.jitter)
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"b", b"c"])
+
+
+@case(kills=["old-light-handles-count"], clock=True, setup=LIGHT)
+def test_handles_that_are_over_count_nothing(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group, client = consumed(bk, topic, light, b"a", b"b")
+    pop = bk.light_pop(topic, group, client, most=1, poll=SOON)
+    (old,) = (pop.handles >> Reply(SUCCESS)).value
+    bk.advance(HIDDEN + bk.jitter)
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
+    ack(bk, topic, group, light, old) >> Reply(SUCCESS)
+    bk.hide(topic, group, old, 300, ext={NAMED: light}) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + bk.jitter)
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
+
+
+@case(kills=["light-acks-need-a-pop"], setup=LIGHT)
+def test_acknowledgement_needs_no_pop(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
+    other = bound_group(bk, topic)
+    of_other = subscribed(bk, topic, other, light)
+    (handle, *_) = (bk.light_pop(topic, other, of_other, poll=SOON).handles >> Reply(SUCCESS)).value
+    ack(bk, topic, group, light, handle, offset="1") >> Reply(SUCCESS)
+    bk.committed(group, queue_of(topic, light)).offset >> Reply(SUCCESS, 2)
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["light-offsets-beyond-the-end-stay"], clock=True, setup=LIGHT)
+def test_offset_beyond_the_end_is_set_right(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group, client = consumed(bk, topic, light, b"a", b"b")
+    bk.commit_offset(group, queue_of(topic, light), 0, 9) >> Reply(SUCCESS)
+    waiting = bk.light_pop(topic, group, client, poll=10, on=bk.connect())
+    bk.advance(10 + bk.jitter)
+    waiting >> NOTHING
+    bk.committed(group, queue_of(topic, light)).offset >> Reply(SUCCESS, 2)
+    put(bk, topic, light, b"c")
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
 
 
 @case(kills=["light-tries-are-not-counted"], clock=True, setup=LIGHT)
@@ -106,17 +175,27 @@ def test_each_group_gets_all(bk: BrokerSession) -> None:
         bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
 
-@case(kills=["light-pops-need-no-subscription", "light-subscriptions-stay"], setup=LIGHT)
+@case(
+    kills=[
+        "light-pops-need-no-subscription",
+        "light-subscriptions-stay",
+        "strangers-cannot-leave-light-topics",
+    ],
+    setup=LIGHT,
+)
 def test_unsubscribed_gets_none(bk: BrokerSession) -> None:
     topic, lights = parent(bk), ("one", "two", "three")
     group, stranger = bound_group(bk, topic), bk.name("stranger")
     client = subscribed(bk, topic, group, *lights)
-    bk.subscribe(topic, group, client, "one", "three", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+    for one in (client, stranger):
+        bk.subscribe(topic, group, one, "one", "three", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
     for light in lights:
         fill(bk, topic, light, light.encode())
     bk.light_pop(topic, group, stranger) >> NOTHING
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"two"])
     bk.light_pop(topic, group, client) >> NOTHING
+    bk.subscribe(topic, group, stranger, "three") >> Reply(SUCCESS)
+    bk.light_pop(topic, group, stranger, poll=SOON).bodies >> Reply(SUCCESS, [b"three"])
 
 
 @case(kills=["all-light-topics-are-more"], setup=LIGHT)

@@ -31,20 +31,31 @@ LONG = 600
 """Protocol seconds for which what is popped is hidden where nothing is to come again."""
 
 
-@case(kills=["exclusive-light-topics-are-shared", "lost-light-topics-are-not-told"], setup=LIGHT)
+@case(
+    kills=[
+        "exclusive-light-topics-are-shared",
+        "lost-light-topics-are-not-told",
+        "groups-share-exclusive-light-topics",
+    ],
+    setup=LIGHT,
+)
 def test_exclusive_one_goes_to_the_last(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic, model="Exclusive")
-    (first, connection), (last, _) = bk.client(), bk.client()
-    bk.subscribe(topic, group, first, "one", "two", on=connection) >> Reply(SUCCESS)
+    (first, before), (last, _) = bk.client(), bk.client()
+    other_group = bound_group(bk, topic, model="Exclusive")
+    other = subscribed(bk, topic, other_group, "one")
+    bk.subscribe(topic, group, first, "one", on=before) >> Reply(SUCCESS)
+    connection = bk.connect()
+    bk.subscribe(topic, group, first, "two", on=connection) >> Reply(SUCCESS)
     bk.subscribe(topic, group, last, "one") >> Reply(SUCCESS)
     told = {"clientId": first, "consumerGroup": group, "liteTopic": "one"}
     connection.next_request() >> Request(LOST, ext=told, flag=FLAG_ONEWAY)
     for light in ("one", "two"):
         fill(bk, topic, light, light.encode())
-    for client, body in ((first, b"two"), (last, b"one")):
-        bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [body])
-        bk.light_pop(topic, group, client) >> NOTHING
+    for of, client, body in ((group, first, b"two"), (group, last, b"one"), (other_group, other, b"one")):
+        bk.light_pop(topic, of, client, poll=SOON).bodies >> Reply(SUCCESS, [body])
+        bk.light_pop(topic, of, client) >> NOTHING
 
 
 @case(kills=["light-topics-have-one-client"], clock=True, setup=LIGHT)
@@ -63,15 +74,24 @@ def test_goes_on_with_another_client(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, other, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
 
-@case(kills=["light-subscriptions-never-end", "light-subscriptions-end-early"], clock=True, setup=LIGHT)
+@case(
+    kills=[
+        "light-subscriptions-never-end",
+        "light-subscriptions-end-early",
+        "leaving-light-topics-is-no-change",
+    ],
+    clock=True,
+    setup=LIGHT,
+)
 def test_ends_if_it_is_not_said_again(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic)
-    silent, other = (subscribed(bk, topic, group, "one", "two") for _ in range(2))
+    silent, other, less = (subscribed(bk, topic, group, "one", "two") for _ in range(3))
     bk.advance(150)
     bk.subscribe(topic, group, other, "one", "two", action="COMPLETE_ADD") >> Reply(SUCCESS)
-    for client in (silent, other):
-        client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": 2}))
+    bk.subscribe(topic, group, less, "one", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+    for client, number in ((silent, 2), (other, 2), (less, 1)):
+        client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": number}))
     bk.advance(KEPT + SCAN - 150 + bk.jitter)
     gone = Including({"liteTopicCount": -1, "liteTopicSet": ABSENT})
     client_info(bk, topic, group, silent) >> Reply(SUCCESS, gone)
@@ -201,3 +221,5 @@ def begins(bk: BrokerSession, topic: str, group: str, client: str, light: str, k
     bk.subscribe(topic, group, client, light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
     option = {"offsetOption": {"type": kind, "value": value}}
     bk.subscribe(topic, group, client, light, more=option) >> Reply(SUCCESS)
+    for client, number in ((other, 2), (less, 1)):
+        client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": number}))
