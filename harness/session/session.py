@@ -162,6 +162,11 @@ class Session:
         self.note(f"file {name}, {len(data)} bytes")
         self._instance.place(name, data)
 
+    def remove_file(self, name: str) -> None:
+        """Removes a file from the target's own directory. Raises ``Unsupported`` where it has none."""
+        self.note(f"file {name} is removed")
+        self._instance.remove(name)
+
     # --- asking ---------------------------------------------------------------------------------------------
 
     def connect(self, *, preamble: bytes = b"", tls: bool = False) -> Connection:

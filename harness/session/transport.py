@@ -120,6 +120,10 @@ class Instance(Protocol):
         """
         ...
 
+    def remove(self, name: str) -> None:
+        """Removes a file from that directory. Raises ``Unsupported`` where there is none."""
+        ...
+
     def listen(self) -> Listening:
         """A new address where it can send something. Raises ``Unsupported`` where it could not reach us."""
         ...

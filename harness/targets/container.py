@@ -209,6 +209,9 @@ class ContainerInstance:
         container.put(_DIRECTORY / f".{name}.new", data)
         container.run(f"mv {_DIRECTORY}/.{name}.new {_DIRECTORY}/{name}")
 
+    def remove(self, name: str) -> None:
+        self._running().run(f"rm {_DIRECTORY}/{name}")
+
     def listen(self) -> Listening:
         host = self._running().this_machine()
         try:

@@ -163,6 +163,9 @@ class InProcess:
     def place(self, name: str, data: bytes) -> None:
         put_file(self._path() / name, data)
 
+    def remove(self, name: str) -> None:
+        (self._path() / name).unlink()
+
     def listen(self) -> _Listening:
         with self._lock:
             listening = _Listening(self, f"127.0.0.1:{_FIRST_LISTENER + len(self._listeners)}")

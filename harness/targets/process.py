@@ -217,6 +217,9 @@ class ProcessInstance:
     def place(self, name: str, data: bytes) -> None:
         put_file(self._directory / name, data)
 
+    def remove(self, name: str) -> None:
+        (self._directory / name).unlink()
+
     def listen(self) -> SocketListening:
         return SocketListening()
 

@@ -102,6 +102,9 @@ class RemoteInstance:
     def place(self, name: str, data: bytes) -> None:
         raise Unsupported("the server has no directory that is ours to write to")
 
+    def remove(self, name: str) -> None:
+        raise Unsupported("the server has no directory that is ours to write to")
+
     def listen(self) -> SocketListening:
         if not _is_here(self._host):
             raise Unsupported("the server is on another machine: it could not reach a listener on loopback")

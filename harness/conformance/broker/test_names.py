@@ -4,6 +4,7 @@ from harness.conformance import Including, Reply, Request, Silence, case
 from harness.session import BrokerSession, Connection
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
+from harness.wire.messages import decode_offset_id
 
 SUCCESS = ResponseCode.SUCCESS
 INFO = RequestCode.GET_CONSUMER_RUNNING_INFO
@@ -94,12 +95,17 @@ def test_tag_is_wanted(bk: BrokerSession) -> None:
     bk.pull(topic, subscription="é中").bodies >> Reply(SUCCESS, ["é中".encode()])
 
 
-@case(kills=["units-are-ignored"])
+@case(kills=["units-are-ignored", "units-of-messages-are-ignored", "every-retry-is-of-a-unit"])
 def test_unit_mode_marks_the_retry_topic(bk: BrokerSession) -> None:
     table = {}
     for unit, flag in ((True, 2), (False, 0)):
         group = bk.group()
         wants = consuming(group, [bk.topic()]) | {"unitMode": unit}
         bk.heartbeat(bk.name("client"), consumers=[wants]) >> Reply(SUCCESS)
-        table[f"%RETRY%{group}"] = Including({"topicSysFlag": flag})
+        back, topic = bk.group("back"), bk.topic()
+        sent = bk.send(topic).ids >> Reply(SUCCESS)
+        said = {"unitMode": str(unit).lower()}
+        bk.send_back(back, decode_offset_id(sent.value[0])[1], topic=topic, ext=said) >> Reply(SUCCESS)
+        for one in (group, back):
+            table[f"%RETRY%{one}"] = Including({"topicSysFlag": flag})
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including(table)}))

@@ -125,8 +125,8 @@ def check_keys(access: str | None, secret: str | None) -> None:
 def check_rights(several: list[str]) -> None:
     """Raises AclError for rights that cannot be read."""
     for one in several:
-        words = one.split("=")
-        if len(words) != 2 or words[1].strip() not in _RIGHTS:
+        words = _words(one)
+        if len(words) != 2 or words[1] not in _RIGHTS:
             raise AclError(f"{one}: expected NAME=RIGHT, where RIGHT is one of {', '.join(_RIGHTS)}")
 
 
@@ -138,11 +138,16 @@ def rights(word: str | None) -> frozenset[str]:
 def _named(kind: str, listed: list[str] | None) -> dict[str, frozenset[str]]:
     found = {}
     for one in listed or []:
-        words = [word.strip() for word in one.split("=") if word]
+        words = _words(one)
         if len(words) != 2:
             raise AclError(f"Parse resource permission failed for {kind}:{one}")
         found[words[0]] = rights(words[1])
     return found
+
+
+def _words(one: str) -> list[str]:
+    """The parts of `NAME=RIGHT`; empty ones do not count."""
+    return [word.strip() for word in one.split("=") if word]
 
 
 def _text(value: object, name: str) -> str | None:

@@ -5,6 +5,7 @@ import msgspec
 from harness.wire import RequestCode
 from reference_impl.broker.clients import Clients
 from reference_impl.broker.core import Broker
+from reference_impl.broker.retries import Retries
 from reference_impl.mutants.registry import family, mutant
 
 
@@ -65,6 +66,16 @@ def status_is_of_ascii_names(text):
 @read_otherwise(RequestCode.PULL_MESSAGE, "Tags in pulls are read as ASCII.")
 def tags_are_ascii(text):
     return _ascii(text)
+
+
+@mutant(Retries.retry_topic, "A message that comes back in unit mode makes an ordinary retry topic.")
+def units_of_messages_are_ignored(original, self, group, known, *, unit, now):
+    return original(self, group, known, unit=False, now=now)
+
+
+@mutant(Retries.retry_topic, "A message that comes back makes the retry topic of a unit.")
+def every_retry_is_of_a_unit(original, self, group, known, *, unit, now):
+    return original(self, group, known, unit=True, now=now)
 
 
 @mutant(Clients.consume, "A group in unit mode has an ordinary retry topic.")

@@ -188,6 +188,21 @@ def groups_come_into_being_anyway(original, self, group):
     return True
 
 
+@mutant(Groups.may_create, "Groups of the system are created only where all groups are.")
+def groups_of_the_system_are_refused(original, self, group):
+    return self.config.auto_create_subscription_group and original(self, group)
+
+
+@mutant(Groups.may_create, "A group is one of the system if it has the prefix anywhere in its name.")
+def groups_of_the_system_are_called_anything(original, self, group):
+    return "CID_RMQ_SYS_" in group or original(self, group)
+
+
+@mutant(Groups.may_create, "Groups of the system are always created.", V5)
+def groups_of_the_system_always_come(original, self, group):
+    return group.startswith("CID_RMQ_SYS_") or original(self, group)
+
+
 # -- waiting -------------------------------------------------------------------------------------------------
 
 

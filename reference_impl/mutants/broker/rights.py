@@ -1,6 +1,6 @@
 """Faults of rights of users (5.x)."""
 
-from ipaddress import ip_address
+from ipaddress import ip_address, ip_network
 
 import msgspec
 
@@ -195,6 +195,23 @@ def networks_begin_at_their_address(original, self, entry, need, address):
     return original(self, msgspec.structs.replace(entry, source_ips=left), need, address)
 
 
+@mutant(Rights.is_about, "The first address of a network is not in it.", V5)
+def networks_lack_their_first_address(original, self, entry, need, address):
+    return _without(0, original, self, entry, need, address)
+
+
+@mutant(Rights.is_about, "The last address of a network is not in it.", V5)
+def networks_lack_their_last_address(original, self, entry, need, address):
+    return _without(-1, original, self, entry, need, address)
+
+
+def _without(end, original, self, entry, need, address):
+    left = [one for one in entry.source_ips if str(ip_network(one, strict=False)[end]) != address]
+    if entry.source_ips and not left:
+        return False
+    return original(self, msgspec.structs.replace(entry, source_ips=left), need, address)
+
+
 @mutant(Rights.lack, "An unknown user may everything.", V5)
 def unknown_users_may_everything(original, self, name, need, address):
     lack = original(self, name, need, address)
@@ -322,6 +339,13 @@ def rights_outlive_their_user(original, self, name):
 @mutant(Rights.save, "Rights are not written down.", V5)
 def rights_are_not_stored(original, self):
     pass
+
+
+@mutant(Rights.forget, "That the rights of a user are gone is not written down.", V5)
+def rights_of_gone_users_are_stored(original, self, name):
+    save, self.save = self.save, lambda: None
+    original(self, name)
+    self.save = save
 
 
 @mutant(Rights.remove, "What is taken is not written down.", V5)

@@ -89,8 +89,18 @@ ON = {
 """Access control with all of these."""
 ALONE = {**_ON, f"{{dir}}/{FILE}": accounts(ADMINISTRATOR)}
 """Access control with an administrator alone."""
-OPEN = {**_ON, f"{{dir}}/{FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.7\n- 127.0.0.1\n"}
+OPEN = {
+    **_ON,
+    f"{{dir}}/{FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.7\n",
+    f"{{dir}}/{OTHER_FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.6\n- 127.0.0.1\n",
+}
 """Access control that lets everything in that comes from this machine."""
+ADDRESSED = {
+    **_ON,
+    f"{{dir}}/{FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.7\n" + accounts(ADMINISTRATOR),
+    f"{{dir}}/{OTHER_FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.6\n" + accounts(account(ELSEWHERE)),
+}
+"""Access control with two files that have addresses, none of which is that of the harness."""
 
 
 def made(bk: BrokerSession, name: str | None = None) -> str:

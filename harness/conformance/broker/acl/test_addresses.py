@@ -6,7 +6,14 @@ from harness.session import BrokerSession
 from harness.session.broker.signing import Account
 
 
-@case(kills=["global-addresses-need-an-access-key", "the-first-global-address-counts"], setup=OPEN)
+@case(
+    kills=[
+        "global-addresses-need-an-access-key",
+        "the-first-global-address-counts",
+        "one-file-has-global-addresses",
+    ],
+    setup=OPEN,
+)
 def test_global_address_needs_no_account(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.max_offset(topic).offset >> Reply(SUCCESS, 0)

@@ -1,23 +1,32 @@
 """Chapter acl: accounts and addresses that are changed over the wire."""
 
-from harness.conformance import Reply, case
+import re
+from collections.abc import Callable
+
+from harness.conformance import Including, Reply, case
 from harness.conformance.broker.acl.guarded import (
+    ADDRESSED,
     ADMIN,
     ALONE,
     BELOW,
     BOTH,
+    DEEP_FILE,
     ELSEWHERE,
     FILE,
     NOTHING,
     ON,
+    OTHER_FILE,
+    READER,
     REFUSED,
+    SENDER,
     SUCCESS,
     made,
 )
 from harness.conformance.matchers import Matching
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Exchange
 from harness.session.broker.signing import Account
-from harness.wire import RequestCode, ResponseCode
+from harness.session.exchange import View
+from harness.wire import Command, RequestCode, ResponseCode
 
 STORE = RequestCode.UPDATE_AND_CREATE_ACL_CONFIG
 REMOVE = RequestCode.DELETE_ACL_CONFIG
@@ -26,6 +35,26 @@ LET_IN = RequestCode.UPDATE_GLOBAL_WHITE_ADDRS_CONFIG
 NOT_STORED, NOT_REMOVED, NOT_LET_IN = Reply(209), Reply(210), Reply(211)
 WITHIN = 5
 """Protocol seconds within which what is in a file is in force."""
+
+
+def _path(reply: Command) -> str:
+    found = re.search(rf'"([^"]*/{OTHER_FILE})"', (reply.ext or {}).get("allAclFileVersion") or "")
+    return found[1] if found else ""
+
+
+PATH = View("whole path of a file", _path)
+UNREADABLE = (
+    "10.9.8.256",
+    "256.9.8.7",
+    "10.9.8",
+    "10.9.8.7.6",
+    "10.9.8.7,127.0.0.256",
+    "127.0.0.{1,256}",
+    "127.0.0.0-256",
+    "127.0.0.9-0",
+    "::10000",
+)
+"""Texts that are no addresses."""
 
 
 def stored(bk: BrokerSession, who: Account, **said: str) -> None:
@@ -55,13 +84,19 @@ def test_account_is_stored(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
 
 
-@case(kills=["changes-of-accounts-are-not-written"], own_server=True, setup=ON)
+@case(
+    kills=["changes-of-accounts-are-not-written", "versions-of-accounts-begin-anew"],
+    own_server=True,
+    setup=ON,
+)
 def test_changes_survive_a_restart(bk: BrokerSession) -> None:
     topic, who = made(bk), Account(bk.name("key"), "of-a-new-account")
     stored(bk, who, topicPerms=f"{topic}=PUB")
     bk.sign_as(ADMIN)
     bk.call(REMOVE, {"accessKey": BOTH.access_key}) >> Reply(SUCCESS)
     bk.restart()
+    version = Matching(r'^\{"counter":2,"timestamp":\d{13}\}$')
+    bk.call(VERSIONS, {}) >> Reply(SUCCESS, ext=Including({"version": version}))
     bk.sign_as(BOTH)
     bk.max_offset(topic) >> REFUSED
     bk.sign_as(who)
@@ -80,6 +115,109 @@ def test_stored_account_keeps_what_is_not_said(bk: BrokerSession) -> None:
     bk.pull(topic, 1, group=bk.group()).eventually() >> Reply(ResponseCode.PULL_NOT_FOUND)
     bk.sign_as(who)
     bk.max_offset(topic) >> REFUSED
+
+
+@case(
+    kills=[
+        "defaults-for-topics-stay",
+        "defaults-for-groups-stay",
+        "addresses-of-accounts-stay",
+        "administrators-stay-administrators",
+        "changed-rights-by-name-are-added",
+    ],
+    clock=True,
+    own_server=True,
+    setup=ALONE,
+)
+def test_members_of_a_stored_account_are_replaced(bk: BrokerSession) -> None:
+    topic, other, group, who = made(bk), made(bk), bk.group(), Account(bk.name("key"), "of-a-new-account")
+    requests: dict[str, tuple[Callable[[], Exchange], int]] = {
+        "send": (lambda: bk.send(topic), SUCCESS),
+        "pull": (lambda: bk.pull(topic, 1, group=group), ResponseCode.PULL_NOT_FOUND),
+        "create": (lambda: bk.create_topic(topic), SUCCESS),
+    }
+    for name, value, allowed in (
+        ("defaultTopicPerm", "PUB", ["send"]),
+        ("defaultTopicPerm", "SUB", []),
+        ("defaultGroupPerm", "SUB", ["pull"]),
+        ("whiteRemoteAddress", "127.0.0.1", ["send", "pull", "create"]),
+        ("whiteRemoteAddress", "10.9.8.7", ["pull"]),
+        ("admin", "true", ["send", "pull", "create"]),
+        ("admin", "false", ["pull"]),
+        ("topicPerms", f"{topic}=PUB", ["send"]),
+        ("topicPerms", f"{other}=PUB", ["pull"]),
+        ("defaultGroupPerm", "DENY", []),
+        ("groupPerms", f"{group}=SUB", ["pull"]),
+        ("groupPerms", f"{bk.group('other')}=SUB", []),
+    ):
+        stored(bk, who, **{name: value})
+        bk.advance(WITHIN + bk.jitter)
+        for request, (ask, code) in requests.items():
+            ask().eventually() >> (Reply(code) if request in allowed else REFUSED)
+    bk.sign_as(ADMIN)
+
+
+@case(
+    kills=["the-first-account-is-never-changed", "changed-accounts-stand-alone"],
+    clock=True,
+    own_server=True,
+    setup=ON,
+)
+def test_other_accounts_of_a_file_stay(bk: BrokerSession) -> None:
+    topic, changed = made(bk), {}
+    for who in (SENDER, READER, ADMIN):
+        changed[who] = Account(who.access_key, "the-second-secret")
+        stored(bk, changed[who], admin=str(who is ADMIN).lower())
+    bk.advance(WITHIN + bk.jitter)
+    for who in changed:
+        bk.sign_as(who)
+        bk.max_offset(topic).eventually() >> REFUSED
+    for sender in (changed[SENDER], BOTH, ELSEWHERE):
+        bk.sign_as(sender)
+        bk.send(topic).eventually() >> Reply(SUCCESS)
+    for reader in (changed[READER], BOTH):
+        bk.sign_as(reader)
+        bk.pull(topic, 1, group=bk.group()).eventually() >> Reply(ResponseCode.PULL_NOT_FOUND)
+    bk.sign_as(changed[ADMIN])
+    bk.create_topic(topic) >> Reply(SUCCESS)
+
+
+@case(
+    kills=["empty-words-of-rights-are-faults", "rights-with-blanks-are-left-out"],
+    own_server=True,
+    setup=ALONE,
+)
+def test_empty_words_of_rights_do_not_count(bk: BrokerSession) -> None:
+    one, two, three, four, other = (made(bk) for _ in range(5))
+    rights = f"{one}=PUB=,={two}=PUB,{three}==PUB, {four} = PUB "
+    stored(bk, Account(bk.name("key"), "of-a-new-account"), topicPerms=rights)
+    for topic in (one, two, three, four):
+        bk.send(topic).eventually() >> Reply(SUCCESS)
+    bk.send(other) >> REFUSED
+    bk.sign_as(ADMIN)
+
+
+@case(
+    kills=["stored-addresses-are-not-judged", "parts-of-addresses-are-large", "parts-of-addresses-are-small"],
+    own_server=True,
+    setup=ALONE,
+)
+def test_account_with_an_unreadable_address_is_not_stored(bk: BrokerSession) -> None:
+    topic, near = made(bk), Account(bk.name("near"), "of-this-machine")
+    stored(bk, near, whiteRemoteAddress="127.0.0.1-255")
+    for number, where in enumerate(UNREADABLE):
+        bk.sign_as(ADMIN)
+        for key in (near.access_key, f"{near.access_key}-{number}"):
+            said = {"accessKey": key, "secretKey": near.secret_key, "whiteRemoteAddress": where}
+            bk.call(STORE, said, about=where) >> NOT_STORED
+        bk.sign_as(Account(said["accessKey"], near.secret_key))
+        bk.max_offset(topic) >> REFUSED
+        bk.sign_as(None)
+        bk.max_offset(topic, ext={"AccessKey": near.access_key}).offset >> Reply(SUCCESS, 0)
+    for number, where in enumerate(("10.9.8.255", "255.9.8.7", "10.9.8.{6,255}", "10.9.8.0-255", "::ffff")):
+        stored(bk, Account(f"{near.access_key}-far-{number}", near.secret_key), whiteRemoteAddress=where)
+        bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 0)
+    bk.sign_as(ADMIN)
 
 
 @case(kills=["stored-rights-are-not-judged"], own_server=True, setup=ALONE)
@@ -163,6 +301,29 @@ def test_addresses_are_stored(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
 
 
+@case(
+    kills=["addresses-are-those-of-the-first-file", "named-files-are-unknown"],
+    clock=True,
+    own_server=True,
+    setup=ADDRESSED,
+)
+def test_addresses_are_stored_in_the_file_that_is_named(bk: BrokerSession) -> None:
+    topic = made(bk)
+    bk.sign_as(ADMIN)
+    path = (bk.call(VERSIONS, {}).seen_as(PATH) >> Reply(SUCCESS)).value
+    for here, default, judged in (
+        ("10.9.8.5,127.0.0.1", "10.9.8.4", Reply(SUCCESS)),
+        ("10.9.8.5", "10.9.8.4", REFUSED),
+        ("10.9.8.5", "127.0.0.1", Reply(SUCCESS)),
+    ):
+        bk.sign_as(ADMIN)
+        bk.call(LET_IN, {"globalWhiteAddrs": here, "aclFileFullPath": path}) >> Reply(SUCCESS)
+        bk.call(LET_IN, {"globalWhiteAddrs": default}) >> Reply(SUCCESS)
+        bk.sign_as(None)
+        bk.advance(WITHIN + bk.jitter)
+        bk.max_offset(topic).eventually() >> judged
+
+
 @case(kills=["unreadable-addresses-are-left-out"], own_server=True, setup=ON)
 def test_addresses_that_cannot_be_read_are_not_stored(bk: BrokerSession) -> None:
     bk.sign_as(ADMIN)
@@ -170,12 +331,21 @@ def test_addresses_that_cannot_be_read_are_not_stored(bk: BrokerSession) -> None
     bk.call(LET_IN, {"globalWhiteAddrs": "10.9.8.7,10.9.8.6", "aclFileFullPath": ""}) >> Reply(SUCCESS)
 
 
-@case(kills=["versions-of-accounts-stay", "one-version-is-shown"], clock=True, own_server=True, setup=ON)
+@case(
+    kills=["versions-of-accounts-stay", "one-version-is-shown", "versions-are-those-of-one-file"],
+    clock=True,
+    own_server=True,
+    setup=ON,
+)
 def test_changes_raise_the_version(bk: BrokerSession) -> None:
     made(bk)
     bk.sign_as(ADMIN)
-    whole = Matching(r'^\{(".+/conf/[a-z_/]+\.ya?ml":\{"counter":\d,"timestamp":\d{13}\},?){3}\}$')
     for counter in (0, 1, 2):
+        files = {FILE: counter, OTHER_FILE: 0, DEEP_FILE: 0}
+        each = "".join(rf'(?=.*/{name}":\{{"counter":{one},)' for name, one in files.items())
+        whole = Matching(
+            rf'^{each}\{{(".+/conf/[a-z_/]+\.ya?ml":\{{"counter":\d,"timestamp":\d{{13}}\}},?){{3}}\}}$'
+        )
         bk.call(VERSIONS, {}).eventually() >> Reply(
             SUCCESS,
             ext={

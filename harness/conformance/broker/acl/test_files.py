@@ -7,6 +7,7 @@ from harness.conformance.broker.acl.guarded import (
     ALONE,
     BELOW,
     BOTH,
+    DEEP_FILE,
     ELSEWHERE,
     FILE,
     ON,
@@ -63,11 +64,39 @@ def test_new_file_is_read(bk: BrokerSession) -> None:
     bk.delete_topic(topic) >> Reply(SUCCESS)
 
 
-@case(kills=["unreadable-files-have-no-accounts"], clock=True, own_server=True, setup=ALONE)
+@case(
+    kills=["removed-files-keep-their-accounts", "one-removed-file-keeps-its-accounts"],
+    clock=True,
+    own_server=True,
+    setup=ON,
+)
+def test_removed_files_have_no_accounts(bk: BrokerSession) -> None:
+    topic = made(bk)
+    for name in (OTHER_FILE, DEEP_FILE):
+        bk.remove_file(name)
+    bk.advance(READ_AGAIN + bk.jitter)
+    for who in (ELSEWHERE, BELOW):
+        bk.sign_as(who)
+        bk.max_offset(topic).eventually() >> REFUSED
+    bk.sign_as(SENDER)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 0)
+    placed(bk, accounts(account(BELOW, defaultTopicPerm="PUB")), DEEP_FILE)
+    bk.sign_as(BELOW)
+    bk.send(topic).eventually() >> Reply(SUCCESS)
+
+
+@case(
+    kills=["unreadable-files-have-no-accounts", "unreadable-files-let-addresses-in"],
+    clock=True,
+    own_server=True,
+    setup=ALONE,
+)
 def test_unreadable_file_changes_nothing(bk: BrokerSession) -> None:
     topic = made(bk)
     placed(bk, "accounts: [}")
     placed(bk, accounts(ADMINISTRATOR, account(BOTH)).replace(BOTH.secret_key, "short"))
+    placed(bk, "globalWhiteRemoteAddresses:\n- 127.0.0.1\n- 10.9.8.256\n" + accounts(ADMINISTRATOR))
+    bk.max_offset(topic) >> REFUSED
     bk.sign_as(BOTH)
     bk.max_offset(topic) >> REFUSED
     bk.sign_as(ADMIN)

@@ -148,7 +148,7 @@ def test_retry_topic_is_a_matter_of_its_group(bk: BrokerSession) -> None:
     bk.send(topic, group=NAMED["SUB"]) >> REFUSED
 
 
-@case(kills=["groups-are-open"], setup=ON)
+@case(kills=["groups-are-open", "producers-need-a-right-to-leave"], setup=ON)
 def test_requests_of_consumers_need_the_right_to_the_group(bk: BrokerSession) -> None:
     topic, group, (client, connection) = made(bk), bk.group(), bk.client()
     bk.sign_as(BOTH)
@@ -161,6 +161,8 @@ def test_requests_of_consumers_need_the_right_to_the_group(bk: BrokerSession) ->
     bk.commit_offset(closed, topic, 0, 7) >> REFUSED
     bk.leave(client, consumer_group=closed, on=connection) >> REFUSED
     bk.leave(client, consumer_group=group, on=connection) >> Reply(SUCCESS)
+    bk.sign_as(NOTHING)
+    bk.leave(client, producer_group=closed, on=connection) >> Reply(SUCCESS)
 
 
 @case(kills=["messages-are-sent-back-without-a-right"], setup=ON)

@@ -31,7 +31,7 @@ def test_timers_stay_in_files(bk: BrokerSession) -> None:
     switched(bk) >> none
 
 
-@case(kills=["limits-are-kept-once", "limits-stay", "limits-of-any-word"])
+@case(kills=["limits-are-kept-once", "limits-stay", "limits-of-any-word", "words-end-limits"])
 def test_limits_of_cold_reads_are_kept(bk: BrokerSession) -> None:
     one, two, three = (bk.group(hint) for hint in ("one", "two", "three"))
     said = f"{one}=5000000000\n" + "\n" * 70_000 + f"{two}=7\n{three}=many\n"
@@ -39,7 +39,8 @@ def test_limits_of_cold_reads_are_kept(bk: BrokerSession) -> None:
     defaults = {"cgColdReadThreshold": 3_145_728, "globalColdReadThreshold": 104_857_600}
     table = Including({one: 5_000_000_000, two: 7, three: ABSENT})
     limits(bk) >> Reply(SUCCESS, Including({**defaults, "configTable": table}))
-    bk.call(COLD, None, f"{two}=8".encode()) >> Reply(SUCCESS)
+    bk.call(COLD, None, f"{one}=many\n{two}=8\n".encode()) >> Reply(SUCCESS)
+    limits(bk) >> Reply(SUCCESS, Including({"configTable": Including({one: 5_000_000_000, two: 8})}))
     for group in (one, three):
         bk.call(RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG, None, group.encode()) >> Reply(SUCCESS)
     limits(bk) >> Reply(SUCCESS, Including({"configTable": Including({one: ABSENT, two: 8})}))

@@ -103,6 +103,28 @@ def test_unknown_group_is_refused_if_configured(bk: BrokerSession) -> None:
     bk.pull(topic, group="TOOLS_CONSUMER").bodies >> Reply(SUCCESS, [b"a"])
 
 
+@case(
+    kills=["groups-of-the-system-are-refused", "groups-of-the-system-are-called-anything"],
+    setup={"autoCreateSubscriptionGroup": "false"},
+)
+def test_unknown_group_of_the_system_is_served(bk: BrokerSession) -> None:
+    topic, name = filled(bk, "a"), bk.name("G")
+    for group in (f"CID_RMQ_SYS_{name}", f"CID_RMQ_SYS_other-{name}"):
+        bk.pull(topic, group=group).bodies >> Reply(SUCCESS, [b"a"])
+    for group in (f"CID_RMQ_SYS{name}", f"x-CID_RMQ_SYS_{name}"):
+        bk.pull(topic, group=group) >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+
+
+@case(
+    kills=["groups-of-the-system-always-come"],
+    setup={"autoCreateSubscriptionGroup": "false", "enableCreateSysGroup": "false"},
+)
+def test_unknown_group_of_the_system_is_refused_if_configured(bk: BrokerSession) -> None:
+    topic, name = filled(bk, "a"), bk.name("G")
+    bk.pull(topic, group=f"CID_RMQ_SYS_{name}") >> Reply(ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
+    bk.pull(topic, group="CID_RMQ_SYS_TRANS").bodies >> Reply(SUCCESS, [b"a"])
+
+
 @case(kills=["sql-is-taken-for-everything"])
 def test_sql_is_refused(bk: BrokerSession) -> None:
     remark = "The broker does not support consumer to filter message by SQL92"

@@ -112,6 +112,8 @@ def test_default_policy_decides_where_no_other_does(bk: BrokerSession) -> None:
         "addresses-of-rights-are-not-looked-at",
         "networks-are-addresses",
         "networks-begin-at-their-address",
+        "networks-lack-their-first-address",
+        "networks-lack-their-last-address",
     ],
     setup=GUARDED,
 )
@@ -124,6 +126,9 @@ def test_entry_is_about_its_addresses(bk: BrokerSession) -> None:
         ([OTHER_NETWORK, NETWORK], None),
         (["127.0.0.0/31"], None),
         (["127.0.0.2/31"], UNMATCHED),
+        (["127.0.0.1/32"], None),
+        (["127.0.0.0/32"], UNMATCHED),
+        (["127.0.0.2/32"], UNMATCHED),
         (["127.0.0.6/29"], None),
         (["127.0.0.14/29"], UNMATCHED),
         ([OTHER_NETWORK, AWAY], UNMATCHED),

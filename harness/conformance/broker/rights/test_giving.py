@@ -217,3 +217,16 @@ def test_rights_survive_a_restart(bk: BrokerSession) -> None:
     rights(bk, first) >> Reply(SUCCESS, shown(first, of_first, entry("Group:G", "Sub")))
     rights(bk, second) >> Reply(SUCCESS, shown(second, of_first))
     rights(bk, third) >> NONE
+
+
+@case(kills=["rights-of-gone-users-are-stored"], own_server=True, setup=GUARDED)
+def test_rights_of_a_removed_user_are_gone_after_a_restart(bk: BrokerSession) -> None:
+    bk.sign_as(ROOT)
+    user, other = make(bk, "secret"), make(bk, "secret")
+    for one in (user, other):
+        give(bk, one, entry("*", "All")) >> Reply(SUCCESS)
+    about(bk, RequestCode.AUTH_DELETE_USER, user.access_key) >> Reply(SUCCESS)
+    bk.restart()
+    about(bk, RequestCode.AUTH_CREATE_USER, user.access_key, password="secret") >> Reply(SUCCESS)
+    rights(bk, user) >> NONE
+    rights(bk, other) >> Reply(SUCCESS, shown(other, entry("*", "All")))

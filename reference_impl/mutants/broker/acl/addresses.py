@@ -2,7 +2,7 @@
 
 import re
 
-from reference_impl.broker.acl.access import Access
+from reference_impl.broker.acl.access import DEFAULT_FILE, Access
 from reference_impl.broker.acl.addresses import Addresses
 from reference_impl.mutants.registry import V4, mutant
 
@@ -15,6 +15,12 @@ def global_addresses_need_an_access_key(original, self, address):
 @mutant(Access.is_let_in, "Of the global addresses of a file, the first one alone is let in.", V4)
 def the_first_global_address_counts(original, self, address):
     return any(address in file.white[0] for file in self.files.values() if file.white)
+
+
+@mutant(Access.is_let_in, "Only the global addresses of conf/plain_acl.yml are let in.", V4)
+def one_file_has_global_addresses(original, self, address):
+    file = self.files.get(DEFAULT_FILE)
+    return file is not None and any(address in white for white in file.white)
 
 
 @mutant(Access.is_let_in, "Where one address is let in, all are.", V4)

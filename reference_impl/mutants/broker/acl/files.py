@@ -38,6 +38,26 @@ def unreadable_files_have_no_accounts(original, self, name, data, now):
     original(self, name, data, now)
 
 
+@mutant(Access.gone, "The accounts of a file that is removed stay.", V4)
+def removed_files_keep_their_accounts(original, self, name):
+    pass
+
+
+@mutant(Access.tick, "Of several files that are removed at once, one keeps its accounts.", V4)
+def one_removed_file_keeps_its_accounts(original, self, now):
+    before = dict(self.files)
+    original(self, now)
+    for name in sorted(before.keys() - self.files.keys())[1:]:
+        self.files[name] = before[name]
+
+
+@mutant(Access.changed, "Of a file that cannot be read, the addresses that can be count.", V4)
+def unreadable_files_let_addresses_in(original, self, name, data, now):
+    original(self, name, data, now)
+    if b"10.9.8.256" in data:
+        original(self, name, data.replace(b"- 10.9.8.256\n", b""), now)
+
+
 @mutant(Access.changed, "Addresses that are removed from a file stay let in.", V4)
 def addresses_stay_for_ever(original, self, name, data, now):
     old = self.files[name].white if name in self.files else ()

@@ -73,6 +73,13 @@ def pulls_need_no_right_to_the_group(original, self, command, account, needs):
     original(self, command, account, [one for one in needs if not is_pull or one.kind == "topic"])
 
 
+@mutant(Access.needs, "A producer needs the right to its group for leaving.", V4)
+def producers_need_a_right_to_leave(original, self, command):
+    group = (command.ext or {}).get("producerGroup")
+    is_leaving = command.code == RequestCode.UNREGISTER_CLIENT and group
+    return [*original(self, command), *([Need("group", group, PUB)] if is_leaving else [])]
+
+
 @mutant(Access.check_rights, "Commits need no right to the topic.", V4)
 def commits_need_no_right_to_the_topic(original, self, command, account, needs):
     is_commit = command.code == RequestCode.UPDATE_CONSUMER_OFFSET

@@ -33,6 +33,14 @@ def limits_of_any_word(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
+@mutant(ColdData.limit, "A limit that is no number removes the one before.", V5)
+def words_end_limits(original, self, command, connection, now):
+    for line in command.body.decode().splitlines():
+        if line.endswith("=many"):
+            self.limits.pop(line.removesuffix("=many"), None)
+    return original(self, command, connection, now)
+
+
 @mutant(ColdData.limit, "Limits that cannot be read are passed over.", V5)
 def broken_limits_are_taken(original, self, command, connection, now):
     reply = original(self, command, connection, now)
