@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from harness.wire import Command, RequestCode, ResponseCode
-from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import LightSubscription, LightSubscriptionList, OffsetOption
 from reference_impl.remoting.reply import RefusedError, Reply
 from reference_impl.remoting.requests import answers

@@ -28,9 +28,9 @@ def light_acks_release_no_pops(original, self, group, queue, offset, handle, now
 
 
 @mutant(LightSubscriptions.join, "Who subscribes to a light topic goes on waiting.", V55)
-def light_subscriptions_release_no_pops(original, self, client, queues, now, *, alone):
+def light_subscriptions_release_no_pops(original, self, client, queues, now, *, alone, option):
     with _no_pop_released(self):
-        original(self, client, queues, now, alone=alone)
+        original(self, client, queues, now, alone=alone, option=option)
 
 
 @mutant(PopOrder.tick, "A message of a light topic that can be given again releases no pop.", V55)
@@ -152,12 +152,12 @@ def strangers_cannot_leave_light_topics(original, self, said, connection, now):
 
 
 @mutant(LightSubscriptions.join, "A light topic has one client of all exclusive groups.", V55)
-def groups_share_exclusive_light_topics(original, self, client, queues, now, *, alone):
+def groups_share_exclusive_light_topics(original, self, client, queues, now, *, alone, option):
     queues = list(queues)
     for queue in queues if alone else ():
         for other in [one for one in self.of_group(queue) if one != client]:
             self.lose(other, queue, now)
-    original(self, client, queues, now, alone=alone)
+    original(self, client, queues, now, alone=alone, option=option)
 
 
 @mutant(LightSubscriptions.leave, "Who leaves a light topic has said nothing.", V55)

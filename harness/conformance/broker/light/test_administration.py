@@ -1,7 +1,6 @@
 """Chapter light: what tools see of light topics, which of them go, and what is refused."""
 
-from harness.conformance import Between, Including, Reply, Silence, case
-from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance import Between, Including, Matching, Reply, Silence, case
 from harness.conformance.broker.light.lights import (
     LIGHT,
     SOON,
