@@ -23,6 +23,7 @@ TURNED = Account("both-turned", "reads-and-sends")
 NOTHING = Account("without-rights", "may-do-nothing")
 MISREAD = Account("misread-rights", "may-do-nothing-2")
 BOUNDED = Account("bounded-admin", "Verwaltung-2")
+CONFINED = Account("confined-admin", "Verwaltung-3")
 GERMAN = Account("Schlüssel", "Geheimnis-ß-€")
 ELSEWHERE = Account("from-other-file", "in-a-file-of-its-own")
 BELOW = Account("from-deep-file", "in-a-file-far-below")
@@ -76,6 +77,7 @@ PLAIN = "globalWhiteRemoteAddresses:\n- 10.9.8.7\n- 127.0.0.2\n" + accounts(
     account(NOTHING),
     account(MISREAD, defaultTopicPerm="READ", defaultGroupPerm="pub|sub"),
     account(BOUNDED, admin=True, topicPerms=_RIGHTS),
+    account(CONFINED, admin=True, groupPerms=_RIGHTS),
     account(GERMAN, defaultTopicPerm="PUB"),
     *(account(Account(key, SECRET), whiteRemoteAddress=where) for key, where in {**HERE, **AWAY}.items()),
 )

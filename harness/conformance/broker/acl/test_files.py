@@ -20,6 +20,7 @@ from harness.conformance.broker.acl.guarded import (
     made,
 )
 from harness.session import BrokerSession
+from harness.session.broker.signing import Account
 
 READ_AGAIN = 5
 """Protocol seconds between two looks at the files."""
@@ -62,6 +63,28 @@ def test_new_file_is_read(bk: BrokerSession) -> None:
     bk.send(topic).eventually() >> Reply(SUCCESS)
     bk.sign_as(ADMIN)
     bk.delete_topic(topic) >> Reply(SUCCESS)
+
+
+@case(
+    kills=["keys-of-digits-are-no-keys", "any-word-makes-an-administrator"],
+    clock=True,
+    own_server=True,
+    setup=ALONE,
+)
+def test_values_are_read_in_either_form(bk: BrokerSession) -> None:
+    topic, digits, quoted = (
+        made(bk),
+        Account("123456789", "987654321"),
+        Account("quoted-admin", "Verwaltung-4"),
+    )
+    bare = account(digits, defaultTopicPerm="PUB", admin="false").replace('"123456789"', "123456789")
+    bare = bare.replace('"987654321"', "987654321")
+    placed(bk, accounts(ADMINISTRATOR, bare, account(quoted, admin="true")))
+    bk.sign_as(digits)
+    bk.send(topic).eventually() >> Reply(SUCCESS)
+    bk.create_topic(topic) >> REFUSED
+    bk.sign_as(quoted)
+    bk.create_topic(topic) >> Reply(SUCCESS)
 
 
 @case(

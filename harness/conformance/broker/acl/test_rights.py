@@ -5,6 +5,7 @@ from harness.conformance.broker.acl.guarded import (
     ADMIN,
     BOTH,
     BOUNDED,
+    CONFINED,
     MISREAD,
     NAMED,
     NOTHING,
@@ -108,7 +109,7 @@ def test_administrator_needs_no_rights(bk: BrokerSession) -> None:
     bk.pull(topic, group=bk.group()).bodies.eventually() >> Reply(SUCCESS, [b"mine"])
 
 
-@case(kills=["administrators-have-all-rights"], setup=ON)
+@case(kills=["administrators-have-all-rights", "administrators-have-rights-beside-groups"], setup=ON)
 def test_administrator_with_rights_has_no_others(bk: BrokerSession) -> None:
     topic = made(bk)
     made(bk, NAMED["PUB"])
@@ -117,6 +118,12 @@ def test_administrator_with_rights_has_no_others(bk: BrokerSession) -> None:
     bk.send(topic) >> REFUSED
     bk.send(NAMED["PUB"]) >> Reply(SUCCESS)
     bk.pull(topic) >> REFUSED
+    bk.sign_as(CONFINED)
+    bk.create_topic(topic) >> Reply(SUCCESS)
+    bk.send(topic) >> REFUSED
+    bk.consumers(NAMED["DENY"]) >> REFUSED
+    bk.commit_offset(NAMED["SUB"], topic, 0, 0) >> REFUSED
+    bk.leave("client", consumer_group=NAMED["SUB"]) >> Reply(SUCCESS)
 
 
 @case(kills=["heartbeats-need-no-rights", "the-first-subscription-needs-a-right"], setup=ON)

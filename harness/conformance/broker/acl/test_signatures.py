@@ -81,11 +81,13 @@ def test_body_is_signed(bk: BrokerSession) -> None:
     bk.send(topic, b"mine") >> REFUSED
 
 
-@case(kills=["any-access-key-will-do"], setup=ON)
+@case(kills=["any-access-key-will-do", "beginnings-of-access-keys-will-do"], setup=ON)
 def test_unknown_access_key_is_refused(bk: BrokerSession) -> None:
     topic = made(bk)
-    bk.sign_as(Account(SENDER.access_key.upper(), SENDER.secret_key))
-    bk.send(topic) >> REFUSED
+    key = SENDER.access_key
+    for other in (key.upper(), key[:-1], key[1:], f"{key}s"):
+        bk.sign_as(Account(other, SENDER.secret_key))
+        bk.send(topic) >> REFUSED
     bk.sign_as(SENDER)
     bk.send(topic) >> Reply(SUCCESS)
 

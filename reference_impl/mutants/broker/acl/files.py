@@ -38,6 +38,17 @@ def unreadable_files_have_no_accounts(original, self, name, data, now):
     original(self, name, data, now)
 
 
+@mutant(Access.changed, "A file whose keys are numbers cannot be read.", V4)
+def keys_of_digits_are_no_keys(original, self, name, data, now):
+    if b'":123456789' not in data:
+        original(self, name, data, now)
+
+
+@mutant(Access.changed, "Any text makes an account an administrator.", V4)
+def any_word_makes_an_administrator(original, self, name, data, now):
+    original(self, name, data.replace(b'"admin":"false"', b'"admin":true'), now)
+
+
 @mutant(Access.gone, "The accounts of a file that is removed stay.", V4)
 def removed_files_keep_their_accounts(original, self, name):
     pass

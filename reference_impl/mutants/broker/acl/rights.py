@@ -125,6 +125,11 @@ def administrators_have_all_rights(original, self, account):
     return account.admin
 
 
+@mutant(Access.may_everything, "Administrators whose groups are named have all rights.", V4)
+def administrators_have_rights_beside_groups(original, self, account):
+    return account.admin and not account.topics
+
+
 @mutant(Access.needs, "A send to a retry topic needs the right to this topic.", V4)
 def retry_topics_are_topics(original, self, command):
     topic = (command.ext or {}).get(_SENDS.get(command.code, "")) or ""
