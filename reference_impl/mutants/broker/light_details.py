@@ -160,6 +160,14 @@ def groups_share_exclusive_light_topics(original, self, client, queues, now, *, 
     original(self, client, queues, now, alone=alone, option=option)
 
 
+@mutant(LightSubscriptions.leave, "When a client leaves a light topic, no other is shown there.", V55)
+def last_to_leave_a_light_topic_is_the_first(original, self, client, queues, now):
+    queues = list(queues)
+    original(self, client, queues, now)
+    for queue in queues:
+        self._clients.pop(queue, None)
+
+
 @mutant(LightSubscriptions.leave, "Who leaves a light topic has said nothing.", V55)
 def leaving_light_topics_is_no_change(original, self, client, queues, now):
     changed = self.by_client[client].changed

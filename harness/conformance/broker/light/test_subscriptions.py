@@ -58,7 +58,11 @@ def test_exclusive_one_goes_to_the_last(bk: BrokerSession) -> None:
         bk.light_pop(topic, of, client) >> NOTHING
 
 
-@case(kills=["light-topics-have-one-client"], clock=True, setup=LIGHT)
+@case(
+    kills=["light-topics-have-one-client", "last-to-leave-a-light-topic-is-the-first"],
+    clock=True,
+    setup=LIGHT,
+)
 def test_goes_on_with_another_client(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
     group = bound_group(bk, topic)
@@ -70,6 +74,7 @@ def test_goes_on_with_another_client(bk: BrokerSession) -> None:
     light_info(bk, topic, light) >> Reply(SUCCESS, Including({"subscriber": Including(both)}))
     bk.light_pop(topic, group, other) >> NOTHING
     bk.subscribe(topic, group, first, action="COMPLETE_REMOVE") >> Reply(SUCCESS)
+    light_info(bk, topic, light) >> Reply(SUCCESS, Including({"subscriber": both[1:]}))
     bk.advance(HIDDEN + bk.jitter)
     bk.light_pop(topic, group, other, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
