@@ -155,17 +155,12 @@ class Session:
         """Puts a remark into the trace."""
         self._recorder.note(text)
 
-    def file(self, name: str, data: bytes) -> None:
-        """Puts a file into the target's own directory, which settings call ``{dir}``. One that is there is
-        replaced at one blow. Raises ``Unsupported`` where the target has no such directory.
+    def file(self, name: str, data: bytes | None) -> None:
+        """Puts a file into the target's own directory, which settings call ``{dir}``; None: removes it. What
+        is there is replaced at one blow. Raises ``Unsupported`` where the target has no such directory.
         """
-        self.note(f"file {name}, {len(data)} bytes")
+        self.note(f"file {name}, {'removed' if data is None else f'{len(data)} bytes'}")
         self._instance.place(name, data)
-
-    def remove_file(self, name: str) -> None:
-        """Removes a file from the target's own directory. Raises ``Unsupported`` where it has none."""
-        self.note(f"file {name} is removed")
-        self._instance.remove(name)
 
     # --- asking ---------------------------------------------------------------------------------------------
 

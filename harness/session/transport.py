@@ -114,14 +114,10 @@ class Instance(Protocol):
         """
         ...
 
-    def place(self, name: str, data: bytes) -> None:
-        """Puts a file into the directory that `{dir}` stands for, at one blow. Raises ``Unsupported`` where
-        there is none.
+    def place(self, name: str, data: bytes | None) -> None:
+        """Puts a file into the directory that `{dir}` stands for, at one blow; None: removes it. Raises
+        ``Unsupported`` where there is no directory.
         """
-        ...
-
-    def remove(self, name: str) -> None:
-        """Removes a file from that directory. Raises ``Unsupported`` where there is none."""
         ...
 
     def listen(self) -> Listening:

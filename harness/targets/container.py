@@ -204,13 +204,13 @@ class ContainerInstance:
         with contextlib.suppress(_engine().EngineError):  # it may have ended already
             self._running().run(_TERMINATE)
 
-    def place(self, name: str, data: bytes) -> None:
+    def place(self, name: str, data: bytes | None) -> None:
         container = self._running()
+        if data is None:
+            container.run(f"rm {_DIRECTORY}/{name}")
+            return
         container.put(_DIRECTORY / f".{name}.new", data)
         container.run(f"mv {_DIRECTORY}/.{name}.new {_DIRECTORY}/{name}")
-
-    def remove(self, name: str) -> None:
-        self._running().run(f"rm {_DIRECTORY}/{name}")
 
     def listen(self) -> Listening:
         host = self._running().this_machine()

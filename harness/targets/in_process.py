@@ -160,11 +160,8 @@ class InProcess:
             self._stopping = True
             self._act()
 
-    def place(self, name: str, data: bytes) -> None:
+    def place(self, name: str, data: bytes | None) -> None:
         put_file(self._path() / name, data)
-
-    def remove(self, name: str) -> None:
-        (self._path() / name).unlink()
 
     def listen(self) -> _Listening:
         with self._lock:

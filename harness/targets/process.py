@@ -214,11 +214,8 @@ class ProcessInstance:
         if self._command.may_rest and self._process is not None:
             self._signal(signal.SIGCONT)
 
-    def place(self, name: str, data: bytes) -> None:
+    def place(self, name: str, data: bytes | None) -> None:
         put_file(self._directory / name, data)
-
-    def remove(self, name: str) -> None:
-        (self._directory / name).unlink()
 
     def listen(self) -> SocketListening:
         return SocketListening()

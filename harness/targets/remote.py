@@ -99,10 +99,7 @@ class RemoteInstance:
     def shutdown(self) -> None:
         raise Unsupported("the server is not ours to stop")
 
-    def place(self, name: str, data: bytes) -> None:
-        raise Unsupported("the server has no directory that is ours to write to")
-
-    def remove(self, name: str) -> None:
+    def place(self, name: str, data: bytes | None) -> None:
         raise Unsupported("the server has no directory that is ours to write to")
 
     def listen(self) -> SocketListening:

@@ -33,8 +33,11 @@ def place_files(setup: Setup, directory: Path) -> None:
             put_file(path, text.encode())
 
 
-def put_file(path: Path, data: bytes) -> None:
-    """Replaces a file at one blow."""
+def put_file(path: Path, data: bytes | None) -> None:
+    """Replaces a file at one blow; None: it goes."""
+    if data is None:
+        path.unlink()
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.new")
     temporary.write_bytes(data)

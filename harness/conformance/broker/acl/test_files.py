@@ -96,7 +96,7 @@ def test_values_are_read_in_either_form(bk: BrokerSession) -> None:
 def test_removed_files_have_no_accounts(bk: BrokerSession) -> None:
     topic = made(bk)
     for name in (OTHER_FILE, DEEP_FILE):
-        bk.remove_file(name)
+        bk.file(name, None)
     bk.advance(READ_AGAIN + bk.jitter)
     for who in (ELSEWHERE, BELOW):
         bk.sign_as(who)

@@ -76,8 +76,8 @@ def pulls_need_no_right_to_the_group(original, self, command, account, needs):
 @mutant(Access.needs, "A producer needs the right to its group for leaving.", V4)
 def producers_need_a_right_to_leave(original, self, command):
     group = (command.ext or {}).get("producerGroup")
-    is_leaving = command.code == RequestCode.UNREGISTER_CLIENT and group
-    return [*original(self, command), *([Need("group", group, PUB)] if is_leaving else [])]
+    is_leaving = command.code == RequestCode.UNREGISTER_CLIENT
+    return [*original(self, command), *([Need("group", group, PUB)] if group and is_leaving else [])]
 
 
 @mutant(Access.check_rights, "Commits need no right to the topic.", V4)
