@@ -3,7 +3,7 @@
 - A name is decided by argument, not by likeness: the server is excused for one kind of fault (`relaxed` of
   the specification), and where the whole history can then be explained, that fault is its name. The order of
   the anomalies decides where several can explain it: what is said about fewer things comes first.
-- What a few of the decisive calls show alone, whatever else there is, needs no such argument.
+- What a few calls show alone, whatever else there is, needs no such argument.
 - The decisive calls are those that are left when every reading has been dropped without which nothing
   explains the rest, and every other call that may just as well have happened at any time or never.
 - Where no single excuse will do, the anomaly is ``no order``.
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -37,8 +37,8 @@ class Anomaly(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the statement that is broken."""
     argued: bool = True
     """Whether it is found by excusing a server for it."""
-    late: bool = False
-    """Whether the excuse is that readings come late: they may show what was there at any time before."""
+    late: Literal["", "decisive", "all"] = ""
+    """Which readings may be late, if that is the excuse: they may show what was there at any time before."""
 
 
 class Explained(msgspec.Struct, frozen=True):
@@ -50,6 +50,11 @@ class Explained(msgspec.Struct, frozen=True):
 
 Make = Callable[[str | None], Specification[Any]]
 """A specification that excuses a fault."""
+
+
+def no_contradiction(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
+    """Where calls cannot contradict each other alone."""
+    return None
 
 
 def found_nothing(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
@@ -68,6 +73,8 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     anomalies: Mapping[str, Anomaly]
     unanswered: Callable[[Any], Any]
     """An action of which nothing is known but that it was asked for."""
+    contradiction: Callable[[Sequence[Call]], tuple[str, Sequence[Call]] | None] = no_contradiction
+    """What a few calls contradict each other in, and these calls, which are then the decisive ones."""
     alone: Callable[[Sequence[Call], Sequence[Call]], str | None] = found_nothing
     """What decisive calls show without an argument. It is given all calls and these."""
     narrower: Callable[[str, Sequence[Call], Sequence[Call], Make], str | None] = kept
@@ -75,6 +82,8 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
 
     def explained(self, kind: str, calls: Sequence[Call], make: Make) -> Explained:
         """The name of a history that is not linearizable (``calls`` of one key), and its decisive calls."""
+        if (found := self.contradiction(calls)) is not None:
+            return Explained(self.anomalies[found[0]], tuple(found[1]))
         decisive = self._decisive(calls, make(None))
         return Explained(self.anomalies[self._name(kind, calls, decisive, make)], tuple(decisive))
 
@@ -86,7 +95,8 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
                 continue
             excused, spec = calls, make(None if anomaly.late else name)
             if anomaly.late:
-                late = {call.number for call in decisive if call.reads}
+                among = calls if anomaly.late == "all" else decisive
+                late = {call.number for call in among if call.reads}
                 excused = [earlier(call) if call.reads and call.number in late else call for call in calls]
             if search(spec, excused, budget=ARGUMENT).answer == "linearizable":
                 return self.narrower(name, calls, decisive, make) or name

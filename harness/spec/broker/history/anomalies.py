@@ -5,12 +5,11 @@ Most names are those that Jepsen uses for logs of messages.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from harness.spec.broker.history.log_spec import LOST, OVERDUE, PHANTOM_OFFSET, SKIPPED
-from harness.spec.broker.history.operations import Append, unanswered
-from harness.spec.broker.history.per_key import NEVER, shown_by
+from harness.spec.broker.history.operations import Append, End, Shown, unanswered
+from harness.spec.broker.history.per_key import NEVER
 from harness.spec.history.naming import NONE, Anomaly, Naming
 from harness.spec.history.register import Get, Put
 from harness.spec.linear import Call
@@ -42,16 +41,16 @@ ANOMALIES: dict[str, Anomaly] = {
             argued=False,
         ),
         Anomaly(
-            name=_INCONSISTENT,
+            name=_DUPLICATE,
             kinds=("queue",),
-            text="Two messages are at one offset, as answers to sends and pulls say.",
+            text="A message is shown at two offsets, although it was sent once.",
             statement="bk.send.is-stored-and-its-place-returned",
             argued=False,
         ),
         Anomaly(
-            name=_DUPLICATE,
+            name=_INCONSISTENT,
             kinds=("queue",),
-            text="A message is at two offsets, although it was sent once.",
+            text="Answers to sends and pulls disagree about which message is at an offset.",
             statement="bk.send.is-stored-and-its-place-returned",
             argued=False,
         ),
@@ -94,7 +93,7 @@ ANOMALIES: dict[str, Anomaly] = {
             kinds=("queue", "end"),
             text="A reading shows less of a queue than an earlier one had shown.",
             statement="bk.pull.messages-from-an-offset-on",
-            late=True,
+            late="all",
         ),
         Anomaly(
             name=_PHANTOM_COMMIT,
@@ -117,7 +116,7 @@ ANOMALIES: dict[str, Anomaly] = {
             kinds=("offset",),
             text="One answer shows an offset that had been replaced before; the others show the current one.",
             statement="bk.offset.is-what-was-committed",
-            late=True,
+            late="decisive",
         ),
         Anomaly(
             name=NONE,
@@ -130,56 +129,105 @@ ANOMALIES: dict[str, Anomaly] = {
 }
 
 
-def _alone(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
+def _contradiction(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
     """What answers contradict each other in, or show that no call has asked for."""
-    return _of_offsets(calls, decisive) or _of_messages(calls, decisive) or _of_sends(decisive)
+    return _unasked(calls) or _twice(calls) or _beyond(calls) or _misplaced(calls) or _out_of_turn(calls)
 
 
-def _of_offsets(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
+def _unasked(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
+    """Whether a reading shows what was refused, or was never sent or committed."""
     committed = {NEVER} | {call.action.value for call in calls if isinstance(call.action, Put)}
-    read = {call.action.value for call in decisive if isinstance(call.action, Get)}
-    return None if read <= committed else _PHANTOM_COMMIT
-
-
-def _of_messages(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
-    places = shown_by(decisive)
-    sends = [call.action for call in calls if isinstance(call.action, Append)]
-    refused = {message for send in sends if send.accepted is False for message in send.messages}
-    sent = {message for send in sends for message in send.messages} - refused
-    if any(message in refused for message in places):
-        return _ABORTED
-    if any(message not in sent for message in places):
-        return _PHANTOM
-    for call in decisive:
-        if isinstance(call.action, Append) and call.action.offset is not None:
-            for number, message in enumerate(call.action.messages):
-                places[message].add(call.action.offset + number)
-    at: dict[int, set[str]] = defaultdict(set)
-    for message, offsets in places.items():
-        for offset in offsets:
-            at[offset].add(message)
-    if any(len(messages) > 1 for messages in at.values()):
-        return _INCONSISTENT
-    return _DUPLICATE if any(len(offsets) > 1 for offsets in places.values()) else None
-
-
-def _of_sends(decisive: Sequence[Call]) -> str | None:
-    """Whether two sends are in the wrong order, by what was answered or is shown."""
-    places = {message: min(offsets) for message, offsets in shown_by(decisive).items()}
-    found = []
-    for call in decisive:
-        if isinstance(call.action, Append):
-            offset = call.action.offset
-            if offset is None:
-                offset = places.get(call.action.messages[0])
-            if offset is not None:
-                found.append((call, offset))
-    if any(one.end < other.begin and first > second for one, first in found for other, second in found):
-        return _REORDERED
+    refusals: dict[str, Call] = {}
+    sent: set[str] = set()
+    for call in calls:
+        if isinstance(call.action, Append) and call.action.accepted is False:
+            refusals |= dict.fromkeys(call.action.messages, call)
+        elif isinstance(call.action, Append):
+            sent.update(call.action.messages)
+    for call in calls:
+        if isinstance(call.action, Get) and call.action.value not in committed:
+            return _PHANTOM_COMMIT, [call]
+        for _, message in _shown(call):
+            if message in refusals:
+                return _ABORTED, [refusals[message], call]
+            if message not in sent:
+                return _PHANTOM, [call]
     return None
 
 
-NAMING = Naming(anomalies=ANOMALIES, unanswered=unanswered, alone=_alone)
+def _twice(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
+    """Whether a message is shown at two offsets."""
+    offsets: dict[str, tuple[int, Call]] = {}
+    for call in calls:
+        for offset, message in _shown(call):
+            place, before = offsets.setdefault(message, (offset, call))
+            if place != offset:
+                return _DUPLICATE, [call] if before is call else [before, call]
+    return None
+
+
+def _beyond(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
+    """Whether an offset is named that not even all messages lie before that were on their way by then."""
+    sends = [call for call in calls if isinstance(call.action, Append) and call.action.accepted is not False]
+    for call in calls:
+        offset = call.action.offset if isinstance(call.action, Append | End) else None
+        if offset is None:
+            continue
+        others = (one for one in sends if one is not call and one.begin <= call.end)
+        if offset > sum(len(one.action.messages) for one in others):
+            return PHANTOM_OFFSET, [call]
+    return None
+
+
+def _misplaced(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
+    """Whether an answer to a send is at odds with another answer."""
+    messages: dict[int, tuple[str, Call]] = {}
+    offsets: dict[str, tuple[int, Call]] = {}
+    for call in sorted(calls, key=lambda one: one.reads):
+        for offset, message in (*_told(call), *_shown(call)):
+            other, before = messages.setdefault(offset, (message, call))
+            if other != message:
+                return _INCONSISTENT, [before, call]
+            place, before = offsets.get(message, (offset, call))
+            if place != offset:
+                return _INCONSISTENT, [before, call]
+        for offset, message in _told(call):
+            offsets[message] = offset, call
+    return None
+
+
+def _out_of_turn(calls: Sequence[Call]) -> tuple[str, Sequence[Call]] | None:
+    """Whether of two sends the earlier one has the greater offset, as was answered or is shown."""
+    places = {message: (offset, call) for call in calls for offset, message in _shown(call)}
+    found: list[tuple[Call, int, Call]] = []
+    for call in calls:
+        if isinstance(call.action, Append) and call.action.accepted:
+            first, told = call.action.messages[0], call.action.offset
+            offset, shows = places.get(first, (told, call)) if told is None else (told, call)
+            if offset is not None:
+                found.append((call, offset, shows))
+    for one, offset, shows in found:
+        for other, second, also in found:
+            if one.end < other.begin and offset > second:
+                decisive = {id(call): call for call in (one, other, shows, also)}
+                return _REORDERED, list(decisive.values())
+    return None
+
+
+def _told(call: Call) -> list[tuple[int, str]]:
+    """Where messages are, as a send was answered."""
+    asked = call.action
+    if not isinstance(asked, Append) or asked.offset is None:
+        return []
+    return [(asked.offset + number, message) for number, message in enumerate(asked.messages)]
+
+
+def _shown(call: Call) -> Sequence[tuple[int, str]]:
+    """Where messages are, as a reading shows."""
+    return call.action.messages if isinstance(call.action, Shown) else ()
+
+
+NAMING = Naming(anomalies=ANOMALIES, unanswered=unanswered, contradiction=_contradiction)
 
 READINGS = {
     kind: frozenset(one.statement for one in ANOMALIES.values() if kind in one.kinds)

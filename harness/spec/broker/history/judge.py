@@ -46,9 +46,7 @@ def judge(
     projection = Projection(seen, names, term=term + jitter)
     found = Judging(NAMING, TEXTS, _INVARIANTS, budget)
     for place, key in projection.queues.items():
-        if not key.calls:
-            continue
-        if found.take(key, _maker(key)):  # what is wrong about messages is wrong about ends
+        if key.calls and found.take(key, _maker(key)):  # what is wrong about messages is wrong about ends
             ends = projection.ends[place]
             found.take(ends, _maker(ends))
     for key in projection.offsets.values():
@@ -66,7 +64,7 @@ def judged_in_a_history(seen: Iterable[Observation]) -> dict[int, frozenset[str]
 
 
 def _maker(key: Key) -> Make:
-    shown = frozenset(shown_by(key.calls))
+    shown = shown_by(key.calls)
 
     def make(relaxed: str | None) -> Specification[Any]:
         if key.kind == "offset":

@@ -1,7 +1,8 @@
 """From what was observed of a Broker to the calls of each of its keys.
 
 - A key is a queue of a topic, the end of that queue, or the offset of a group in a queue. A pull is a reading
-  of the queue and of its end, and may commit an offset; that these belong to one moment is not judged.
+  of the queue, and may commit an offset; that these belong to one moment is not judged.
+- The end that a pull tells is only held against what pulls show: it may lag behind the end that is asked for.
 - What was not answered may have been carried out at any time after it was sent, or never. So may a send that
   was refused with a code that does not say that nothing was stored.
 - An answer that says nothing of a key (an error, a body that cannot be read) is no call of it.
@@ -11,7 +12,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 
 from harness.program.broker import steps as bk
@@ -57,10 +57,8 @@ class Projection:
         self._term = term
         self._sizes: dict[str, int] = {}
         """Queues of each topic, where that is known."""
-        self._topics: set[str] = set()
-        """Topics that surely exist."""
-        self._groups: set[str] = set()
-        """Groups that surely exist."""
+        self._since: dict[str, Moment] = {}
+        """From when on topics and groups surely exist."""
         self._unjudged: dict[str, str] = {}
         """By topic, why nothing is said about it."""
         self._killed = False
@@ -131,13 +129,16 @@ class Projection:
         step, answer = one.step, answer_of(one)
         match step:
             case bk.MakeTopic() if answer is not None and answer.code == _OK:
-                self._topics.add(step.topic)
+                self._since.setdefault(step.topic, ended(one))
             case bk.Send():
                 self._send(one, step, answer)
             case bk.Pull():
                 self._pull(one, step, answer)
             case bk.Bound(code=30) if answer is not None and answer.code == _OK:
-                self._end(one, step.topic, step.queue, number_in(answer, "offset"))
+                end = number_in(answer, "offset")
+                if end is not None:
+                    for key in self._queue(step.topic, step.queue):
+                        self._add(one, key, End(end), reads=True)
             case bk.Commit():
                 self._commit(one, step, answer)
             case bk.Committed() if answer is not None:
@@ -176,7 +177,7 @@ class Projection:
     def _send(self, one: Observation, step: bk.Send, answer: Command | None) -> None:
         queues = self._may_get(step, answer)
         if answer is not None and answer.code in STORED:
-            self._topics.add(step.topic)
+            self._since.setdefault(step.topic, ended(one))
             asked = Append(
                 step.messages, number_in(answer, "queueOffset"), one.returned + self._term, accepted=True
             )
@@ -195,7 +196,7 @@ class Projection:
 
     def _pull(self, one: Observation, step: bk.Pull, answer: Command | None) -> None:
         if answer is not None and answer.code in _PULLED:
-            self._groups.add(step.group)
+            self._since.setdefault(step.group, ended(one))
         if step.commit is not None and (answer is None or answer.code in _PULLED):
             key = self._offset(step.group, step.topic, step.queue)
             self._add(one, key, Put(str(step.commit)), required=answer is not None)
@@ -210,12 +211,9 @@ class Projection:
         elif answer.code != ResponseCode.PULL_RETRY_IMMEDIATELY:
             beyond = answer.code == ResponseCode.PULL_OFFSET_MOVED
             self._add(one, key, Nothing(step.offset, beyond), reads=True)
-        self._end(one, step.topic, step.queue, number_in(answer, "maxOffset"))
-
-    def _end(self, one: Observation, topic: str, queue: int, offset: int | None) -> None:
-        if offset is not None:
-            for key in self._queue(topic, queue):
-                self._add(one, key, End(offset), reads=True)
+        end = number_in(answer, "maxOffset")
+        if end is not None:
+            self._add(one, key, End(end), reads=True)
 
     def _commit(self, one: Observation, step: bk.Commit, answer: Command | None) -> None:
         if answer is not None and answer.code in _REFUSED:
@@ -223,7 +221,8 @@ class Projection:
         key = self._offset(step.group, step.topic, step.queue)
         end = None
         is_done = answer is not None and answer.code == _OK
-        if step.oneway and step.group in self._groups and step.topic in self._topics:
+        since = max(self._since.get(what, ENDLESS) for what in (step.topic, step.group))
+        if step.oneway and since < began(one):
             is_done, end = True, (one.returned + self._term, math.inf)
         self._add(one, key, Put(str(step.offset)), end=end, required=is_done)
 
@@ -234,11 +233,7 @@ class Projection:
         return made.get(text) or made.get(key) or text[:40]
 
 
-def shown_by(calls: Sequence[Call]) -> dict[str, set[int]]:
-    """The messages that readings show, each with the offsets that it is at."""
-    found: dict[str, set[int]] = defaultdict(set)
-    for call in calls:
-        if isinstance(call.action, Shown):
-            for offset, message in call.action.messages:
-                found[message].add(offset)
-    return found
+def shown_by(calls: Sequence[Call]) -> frozenset[str]:
+    """The messages that readings show."""
+    shown = (call.action.messages for call in calls if isinstance(call.action, Shown))
+    return frozenset(message for messages in shown for _, message in messages)

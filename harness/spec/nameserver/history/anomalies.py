@@ -138,7 +138,7 @@ ANOMALIES: dict[str, Anomaly] = {
                 " others show the current state."
             ),
             statement="ns.routes.reads-see-every-registration",
-            late=True,
+            late="decisive",
         ),
         Anomaly(
             name=_OWN_WRITES,
