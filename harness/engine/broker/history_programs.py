@@ -89,7 +89,7 @@ class _Maker:
                 self._step(), conn=self._chance.choice(_CLIENTS), awaited=at == width - 1
             )
 
-    def _step(self) -> bk.BrokerRequest:
+    def _step(self) -> bk.Send | bk.Pull | bk.Bound | bk.Commit | bk.Committed:
         topic, queue = self._chance.choice(tuple(self._sent))
         group = self._chance.choice(_GROUPS)
         kind = self._chance.random()

@@ -1,4 +1,4 @@
-"""One small history for each anomaly of Brokers in ``docs/reference/histories.md``; a test compares them."""
+"""One small history for each anomaly of ``docs/reference/broker-histories.md``; a test compares the two."""
 
 from __future__ import annotations
 
