@@ -1,9 +1,9 @@
 """`--kind history`: programs of peers that act at the same time, and the experiment that does them again.
 
-- A program is played to its end and judged as a whole (`harness.spec.nameserver.history`): what overlaps can
-  only be judged when all of it is known.
+- A program is played to its end and judged as a whole (`harness.spec.history`): what overlaps can only be
+  judged when all of it is known. What it is made of, and how it is judged, is the role's (`histories`).
 - Programs stay away from whatever a named quirk of Apache's server is about. The one that time can show all
-  the same, an expiry scan that has died of a race (4.x), is reported as that quirk.
+  the same, an expiry scan of a NameServer that has died of a race (4.x), is reported as that quirk.
 - Real overlap needs a server that is asked over sockets. In virtual time requests of several connections are
   sent before any answer is taken, and are carried out in that order.
 """
@@ -11,51 +11,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 import msgspec
 
+from harness.catalogue import Role as RoleName
+from harness.engine.broker.histories import BROKER_HISTORIES
 from harness.engine.context import TargetContext
 from harness.engine.context_experiment import ContextExperiment
+from harness.engine.histories import Histories
 from harness.engine.kind import Kind, Program, Seed, Tried, goes_round
-from harness.engine.nameserver.history_programs import Shape, program_of
-from harness.engine.nameserver.program_state import ProgramState
+from harness.engine.nameserver.histories import NAMESERVER_HISTORIES
 from harness.engine.nameserver.quirk_checks import proven
 from harness.engine.nameserver.quirks import at_most
 from harness.engine.oracle import died
 from harness.findings.experiment import Attempt, Ended
 from harness.program.chance import chance
 from harness.program.names import Names
-from harness.program.nameserver.steps import Kv, Register, Unregister
-from harness.program.step import Close, Request
 from harness.program.steps import AnyStep
 from harness.session import TargetDied, TooLate
 from harness.session.errors import CaseTimeout
 from harness.spec import Observation, Violation
-from harness.spec.nameserver.history.judge import Judgement, judge
-from harness.spec.nameserver.judged import judged_in_a_history
-from harness.targets import Capabilities
+from harness.spec.history.judgement import Judgement
+
+HISTORIES: Final[Mapping[RoleName, Histories]] = {
+    "nameserver": NAMESERVER_HISTORIES,
+    "broker": BROKER_HISTORIES,
+}
 
 _PATIENCE = 4.0
 """Waiting seconds within which what happens behind an answer must have happened; twice what cases wait, since
 a history makes the server busy.
 """
 _VIRTUAL_PATIENCE = 2.0
-_COSTLY = 0.01
-"""The share of programs that wait where that costs real time: one wait is as long as thousands of requests.
-In half as many leases run out.
-"""
-_SEVERAL = 0.04
-"""The share of programs for two servers, where the second costs something."""
-_FAST = 10
-"""From this warp on, leases may run out."""
-
-_RIVALS = "rivals register at once"
-_BESIDE = "a broker leaves beside a registration of its name"
-_WRITERS = "a pair is written twice at once"
-_BACK = "a broker closes and is back in the next burst"
 _UNDECIDED = "a key that the budget did not do for"
-_REQUIRED = (_RIVALS, _BESIDE, _WRITERS, _BACK)
 
 
 def _term(context: TargetContext) -> float:
@@ -70,6 +60,7 @@ class HistoryExperiment(ContextExperiment):
 
     def __init__(self, context: TargetContext, words: str) -> None:
         super().__init__(context, words)
+        self._histories = HISTORIES[context.role.name]
         self.judged = Counter[str]()
         """Keys that were judged, and those that were not: ``keys``, ``unknown``, ``unjudged``."""
 
@@ -89,7 +80,7 @@ class HistoryExperiment(ContextExperiment):
         executor, jitters, _ = self._context.executor(
             servers, names, fresh=fresh, sound=sound, case=self.kind
         )
-        state = ProgramState(self.profile, servers)
+        state = self._context.role.state(self.profile, servers)
         seen: list[Observation] = []
         passing: dict[str, None] = {}
         ended: Ended = "whole"
@@ -126,22 +117,17 @@ class HistoryExperiment(ContextExperiment):
             stepped=stepped,
             waited=executor.waited,
             observed=tuple(seen),
-            judged=judged_in_a_history(seen) if ended == "whole" else {},
+            judged=self._histories.judged(seen) if ended == "whole" else {},
         )
         return attempt, quirk
 
     def _judged(self, seen: Sequence[Observation], names: Names, jitter: float) -> Judgement:
-        found = judge(seen, self.profile, names, jitter=jitter, term=_term(self._context))
+        term = _term(self._context)
+        found = self._histories.judge(seen, self.profile, names, jitter=jitter, term=term)
         self.judged["keys"] += found.keys
         self.judged["unknown"] += len(found.unknown)
         self.judged["unjudged"] += len(found.unjudged)
         return found
-
-
-def _share_of_leases(target: Capabilities) -> float:
-    if target.is_virtual:
-        return 0.1
-    return _COSTLY / 2 if target.warp >= _FAST else 0.0
 
 
 class HistoryKind(Kind):
@@ -153,30 +139,21 @@ class HistoryKind(Kind):
         super().__init__()
         self.experiment: HistoryExperiment = HistoryExperiment(context, words)
         self._context = context
-        self._shape = Shape(
-            profile=context.profile,
-            term=_term(context),
-            waits=1.0 if context.capabilities.is_virtual else _COSTLY,
-            leases=_share_of_leases(context.capabilities),
-        )
+        self._histories = HISTORIES[context.role.name]
+        self._programs = self._histories.programs(context, _term(context))
 
     @property
     def depends_on(self) -> str:
-        shape = self._shape
-        servers = 1 + self._context.capabilities.is_ours
-        return f"term={shape.term:g} waits={shape.waits:g} leases={shape.leases:g} servers={servers}"
+        return self._programs.depends_on
 
     def program(self, seed: Seed) -> Program:
-        source = chance(self.name, self._context.profile, seed)
-        capabilities = self._context.capabilities
-        several = capabilities.is_ours and source.random() < (0.125 if capabilities.is_virtual else _SEVERAL)
-        return program_of(source, msgspec.structs.replace(self._shape, servers=2 if several else 1))
+        return self._programs.program(chance(self.name, self._context.profile, seed))
 
     def run(self, seed: Seed) -> Tried:
         program = self.program(seed)
         if goes_round(self.name, seed):
             program = tuple(one for one in program if not self._context.deviations.leaves_out(one))
-        goals = _goals(program)
+        goals = self._histories.goals(program)
         before = self.experiment.judged["unknown"]
         self.experiment.seeded.begin(seed)
         attempt, quirk = self.experiment.play(program)
@@ -187,44 +164,7 @@ class HistoryKind(Kind):
         return Tried(program=program, attempt=attempt, quirk=quirk, goals=tuple(sorted(goals)))
 
     def required(self) -> Sequence[str]:
-        return _REQUIRED
+        return self._histories.required(self._context)
 
     def close(self) -> None:
         self._context.close()
-
-
-def _goals(program: Sequence[AnyStep]) -> set[str]:
-    """Which meetings a program has."""
-    found: set[str] = set()
-    closed: set[str] = set()
-    for burst in _bursts(program):
-        registered = [step for step in burst if isinstance(step, Register)]
-        if any(
-            one.address != other.address
-            and (one.server, one.broker, one.id) == (other.server, other.broker, other.id)
-            for one in registered
-            for other in registered
-        ):
-            found.add(_RIVALS)
-        leaving = [step for step in burst if isinstance(step, Unregister)]
-        if any((a.server, a.broker) == (b.server, b.broker) for a in registered for b in leaving):
-            found.add(_BESIDE)
-        written = [
-            (step.server, step.topic) for step in burst if isinstance(step, Kv) and step.code in (100, 102)
-        ]
-        if len(set(written)) < len(written):
-            found.add(_WRITERS)
-        if any(step.conn in closed for step in registered):
-            found.add(_BACK)
-        closed = {step.conn for step in burst if isinstance(step, Close)}
-    return found
-
-
-def _bursts(program: Sequence[AnyStep]) -> list[list[AnyStep]]:
-    """The steps that are under way together; a close ends what it stands behind."""
-    bursts: list[list[AnyStep]] = [[]]
-    for step in program:
-        bursts[-1].append(step)
-        if not isinstance(step, Request) or step.awaited:
-            bursts.append([])
-    return bursts

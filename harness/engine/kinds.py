@@ -138,7 +138,7 @@ KINDS: Final[dict[RoleName, dict[str, Callable[[Setting], Kind]]]] = {
         "history": _history,
         "controller": _controller,
     },
-    "broker": {"stateful": _stateful, "pair": _pair},
+    "broker": {"stateful": _stateful, "history": _history, "pair": _pair},
 }
 """By role and name, in the order in which `fuzz --kind all` takes them. One that cannot be played on a target
 raises ``Unsupported`` with the reason.

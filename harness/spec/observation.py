@@ -172,6 +172,6 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     """The step whose outcome shows it."""
     anomaly: str | None = None
-    """Its name in `harness.spec.nameserver.history.anomalies`, where it is of a named kind."""
+    """Its name among the anomalies of histories (`harness.spec.history`), where it is of a named kind."""
     differences: tuple[Difference, ...] = ()
     """In what the answer differs, where it was held against a prediction: all that decides."""

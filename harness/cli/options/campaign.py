@@ -38,7 +38,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         type=several("a kind of programs"),
         default=("stateful",),
         metavar="LIST",
-        help=f"{PROGRAM_KINDS}; of a Broker: stateful (stateful)",
+        help=f"{PROGRAM_KINDS}; of a Broker: stateful, history, pair (stateful)",
     )
     add_rules(parser, "those of each target")
     parser.add_argument(

@@ -1,26 +1,28 @@
-"""What is wrong with a history that no order explains: a name with a definition, and the decisive calls.
+"""The anomalies of NameServers, and how they are found (`harness.spec.history.naming`).
 
-- A name is decided by argument, not by likeness: the server is excused for one kind of fault (`relaxed` of
-  the specification), and where the whole history can then be explained, that fault is its name. The order of
-  `ANOMALIES` decides where several can explain it: what is said about fewer things comes first.
-- The decisive calls are those that are left when every reading has been dropped without which nothing
-  explains the rest, and every other call that may just as well have happened at any time or never.
 - A reading that is excused, but no further back than a guarantee of its own session allows, and then does
   not fit, breaks that guarantee. That writes follow reads is never told: it is about copies that pass on what
   they received, and NameServers do not.
-- Where no single excuse will do, the anomaly is ``no order``.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
-from harness.spec.linear import ENDLESS, Call, Moment, Specification, search
-from harness.spec.nameserver.history.kv_spec import Get, Put
+from harness.spec.history.naming import (
+    ANY_TIME,
+    ARGUMENT,
+    NONE,
+    Anomaly,
+    Make,
+    Naming,
+    earlier,
+)
+from harness.spec.history.register import Get, Put
+from harness.spec.linear import ENDLESS, Call, Moment, search
 from harness.spec.nameserver.history.operations import (
     GiveTopic,
     Listed,
@@ -31,29 +33,13 @@ from harness.spec.nameserver.history.operations import (
 )
 
 DIVERGENT = "divergent NameServers"
+LOST_UPDATE = "lost update of KV"
+RESURRECTED = "resurrected pair"
 
 _STALE = "stale read"
-_LOST_UPDATE = "lost update of KV"
 _OWN_WRITES = "read your writes broken"
 _OWN_READS = "monotonic reads broken"
 _IN_TURN = "monotonic writes broken"
-_SESSIONS = (_OWN_WRITES, _OWN_READS, _IN_TURN)
-_NONE = "no order"
-_ARGUMENT = 1_000
-"""Budget of one search on the way to a name."""
-_ANY_TIME = (-math.inf, -math.inf)
-
-
-class Anomaly(msgspec.Struct, frozen=True, kw_only=True):
-    """A kind of fault that a history shows."""
-
-    name: str
-    kinds: tuple[str, ...]
-    """Of which keys: ``broker``, ``kv``."""
-    text: str
-    """Its definition."""
-    statement: str
-    """Id of the statement that is broken."""
 
 
 ANOMALIES: dict[str, Anomaly] = {
@@ -127,9 +113,10 @@ ANOMALIES: dict[str, Anomaly] = {
             kinds=("kv",),
             text="A key has a value that was never put.",
             statement="ns.kv.get-returns-what-was-put",
+            argued=False,
         ),
         Anomaly(
-            name=_LOST_UPDATE,
+            name=LOST_UPDATE,
             kinds=("kv",),
             text=(
                 "A put was answered, but everything that follows looks as if it had not happened, or had "
@@ -138,7 +125,7 @@ ANOMALIES: dict[str, Anomaly] = {
             statement="ns.kv.put-overwrites",
         ),
         Anomaly(
-            name="resurrected pair",
+            name=RESURRECTED,
             kinds=("kv",),
             text="A key has its value from before its deletion again, without a new put.",
             statement="ns.kv.delete-removes",
@@ -151,6 +138,7 @@ ANOMALIES: dict[str, Anomaly] = {
                 " others show the current state."
             ),
             statement="ns.routes.reads-see-every-registration",
+            late="decisive",
         ),
         Anomaly(
             name=_OWN_WRITES,
@@ -160,12 +148,14 @@ ANOMALIES: dict[str, Anomaly] = {
                 "answered: a stale read of one's own change."
             ),
             statement="ns.registration.effect-precedes-reply",
+            argued=False,
         ),
         Anomaly(
             name=_OWN_READS,
             kinds=("broker", "kv"),
             text="An answer shows a state older than one that the same connection has already seen.",
             statement="ns.routes.reads-see-every-registration",
+            argued=False,
         ),
         Anomaly(
             name=_IN_TURN,
@@ -175,12 +165,14 @@ ANOMALIES: dict[str, Anomaly] = {
                 " was seen, and then the first in its place."
             ),
             statement="ns.kv.put-overwrites",
+            argued=False,
         ),
         Anomaly(
-            name=_NONE,
+            name=NONE,
             kinds=("broker", "kv"),
             text="No order of the requests explains the answers, whichever single fault is excused.",
             statement="ns.concurrency.reads-see-what-stays",
+            argued=False,
         ),
     )
 }
@@ -197,42 +189,9 @@ _DIVERGENCE = Anomaly(
 ANOMALIES[DIVERGENT] = _DIVERGENCE
 
 
-class Explained(msgspec.Struct, frozen=True):
-    """An anomaly, and the calls that decide it."""
-
-    anomaly: Anomaly
-    calls: tuple[Call, ...]
-
-
-Make = Callable[[str | None], Specification[Any]]
-"""A specification that excuses a fault."""
-
-
-def explained(kind: str, calls: Sequence[Call], make: Make) -> Explained:
-    """The name of a history that is not linearizable (``calls`` of one key), and its decisive calls."""
-    decisive = _decisive(calls, make(None))
-    return Explained(ANOMALIES[_name(kind, calls, decisive, make)], tuple(decisive))
-
-
-def _name(kind: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make) -> str:
-    if (seen := _never_asked_for(calls, decisive)) is not None:
-        return seen
-    for name, anomaly in ANOMALIES.items():
-        if kind not in anomaly.kinds or name in (_NONE, "phantom value", *_SESSIONS):
-            continue
-        excused, spec = calls, make(name)
-        if name == _STALE:
-            late = {call.number for call in decisive if call.reads}
-            excused = [_earlier(call) if call.reads and call.number in late else call for call in calls]
-            spec = make(None)
-        if search(spec, excused, budget=_ARGUMENT).answer == "linearizable":
-            return _of_a_session(name, calls, decisive, make) or name
-    return _NONE
-
-
 def _of_a_session(name: str, calls: Sequence[Call], decisive: Sequence[Call], make: Make) -> str | None:
     """The guarantee of a session that is broken, where it is one."""
-    if name == _LOST_UPDATE:
+    if name == LOST_UPDATE:
         return _IN_TURN if any(_is_overtaken(put, calls, make) for put in calls) else None
     if name != _STALE:
         return None
@@ -240,18 +199,18 @@ def _of_a_session(name: str, calls: Sequence[Call], decisive: Sequence[Call], ma
     others = [call for call in calls if call.number not in late]
     for guarantee, floor in ((_OWN_WRITES, _after_own_writes), (_OWN_READS, _after_own_reads)):
         excused = [
-            _earlier(call, floor(call, others)) if call.reads and call.number in late else call
+            earlier(call, floor(call, others)) if call.reads and call.number in late else call
             for call in calls
         ]
-        if search(make(None), excused, budget=_ARGUMENT).answer == "violated":
+        if search(make(None), excused, budget=ARGUMENT).answer == "violated":
             return guarantee
     return None
 
 
 def _after_own_writes(call: Call, others: Sequence[Call]) -> Moment:
     own = (one.end for one in others if one.session == call.session != "" and not one.reads)
-    latest = max((end for end in own if end < call.begin), default=_ANY_TIME)
-    return latest if latest == _ANY_TIME else min(call.begin, _behind(latest))
+    latest = max((end for end in own if end < call.begin), default=ANY_TIME)
+    return latest if latest == ANY_TIME else min(call.begin, _behind(latest))
 
 
 def _behind(moment: Moment) -> Moment:
@@ -262,7 +221,7 @@ def _behind(moment: Moment) -> Moment:
 
 def _after_own_reads(call: Call, others: Sequence[Call]) -> Moment:
     own = (one for one in others if one.session == call.session != "" and one.reads)
-    return max((one.begin for one in own if one.end < call.begin), default=_ANY_TIME)
+    return max((one.begin for one in own if one.end < call.begin), default=ANY_TIME)
 
 
 def _is_overtaken(put: Call, calls: Sequence[Call], make: Make) -> bool:
@@ -276,7 +235,7 @@ def _is_overtaken(put: Call, calls: Sequence[Call], make: Make) -> bool:
     if not isinstance(put.action, Put) or not any(one.action.value in seen for one in later):
         return False
     excused = [msgspec.structs.replace(one, end=ENDLESS) if one is put else one for one in calls]
-    return search(make(None), excused, budget=_ARGUMENT).answer == "linearizable"
+    return search(make(None), excused, budget=ARGUMENT).answer == "linearizable"
 
 
 def _never_asked_for(calls: Sequence[Call], decisive: Sequence[Call]) -> str | None:
@@ -309,44 +268,4 @@ def _never_asked_for(calls: Sequence[Call], decisive: Sequence[Call]) -> str | N
     return None
 
 
-def _decisive(calls: Sequence[Call], spec: Specification[Any]) -> list[Call]:
-    def fails(some: Sequence[Call]) -> bool:
-        return search(spec, some, budget=_ARGUMENT).answer == "violated"
-
-    left = _fewer(list(calls), lambda call: call.reads, fails)
-    for call in [call for call in left if not call.reads]:
-        rest = [other for other in left if other is not call]
-        if fails([*rest, _whenever(call)]):
-            left = rest
-    return sorted(left, key=lambda call: (call.begin, call.number))
-
-
-def _fewer(
-    calls: list[Call], may_go: Callable[[Call], bool], fails: Callable[[Sequence[Call]], bool]
-) -> list[Call]:
-    """Chunks of what may go are dropped, then single calls, while it still fails."""
-    size = max(1, len(calls) // 2)
-    while True:
-        at = len(calls) - size
-        while at > -size:
-            low = max(0, at)
-            rest = [
-                call for place, call in enumerate(calls) if not (low <= place < at + size and may_go(call))
-            ]
-            if len(rest) < len(calls) and fails(rest):
-                calls = rest
-            at -= size
-        if size == 1:
-            return calls
-        size //= 2
-
-
-def _whenever(call: Call) -> Call:
-    """A change that may have come about at any time, or not at all, and whatever was answered to it."""
-    return msgspec.structs.replace(
-        call, action=unanswered(call.action), begin=_ANY_TIME, end=ENDLESS, required=False
-    )
-
-
-def _earlier(call: Call, since: Moment = _ANY_TIME) -> Call:
-    return msgspec.structs.replace(call, begin=since)
+NAMING = Naming(anomalies=ANOMALIES, unanswered=unanswered, alone=_never_asked_for, narrower=_of_a_session)

@@ -12,20 +12,24 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from harness.catalogue import profile_named
 from harness.program.names import Names
-from harness.spec.linear import BUDGET, Call, Specification, search
-from harness.spec.nameserver.history.anomalies import ANOMALIES, DIVERGENT, Explained, explained
+from harness.spec.history.calls import Key
+from harness.spec.history.judgement import Judgement, Judging
+from harness.spec.history.naming import Make
+from harness.spec.history.register import RegisterSpec
+from harness.spec.history.timeline import call_text
+from harness.spec.linear import BUDGET, Call, Specification
+from harness.spec.nameserver.history.anomalies import ANOMALIES, DIVERGENT, LOST_UPDATE, NAMING, RESURRECTED
 from harness.spec.nameserver.history.broker_spec import MASTER, BrokerSpec
-from harness.spec.nameserver.history.kv_spec import KvSpec
 from harness.spec.nameserver.history.operations import Changed, Listed, Members, Refresh, Registration, Routed
-from harness.spec.nameserver.history.per_key import Key, Projection, projected
-from harness.spec.nameserver.history.timeline import call_text, timeline
+from harness.spec.nameserver.history.per_key import Projection, projected
+from harness.spec.nameserver.history.timeline import TEXTS
 from harness.spec.observation import Observation, Violation
 
 _INVARIANTS = {
@@ -33,21 +37,6 @@ _INVARIANTS = {
     "kv": "an order of the calls explains what is seen of a KV key",
 }
 _AGREE = "NameServers that a broker has registered with show the same of it"
-
-
-class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a history."""
-
-    violations: tuple[Violation, ...] = ()
-    keys: int = 0
-    """The number that were judged."""
-    calls: int = 0
-    explored: int = 0
-    """Pairs of (calls, state) that were looked at."""
-    unknown: tuple[str, ...] = ()
-    """Keys for which the budget did not do."""
-    unjudged: tuple[str, ...] = ()
-    """Keys about which nothing is said, and why."""
 
 
 def judge(
@@ -72,70 +61,25 @@ def judge(
         server: projected(observed, names, profile, term=term + jitter)
         for server, observed in sorted(servers.items())
     }
-    found = _Found()
+    found = Judging(NAMING, TEXTS, _INVARIANTS, budget)
     for server, projection in projections.items():
         where = f" of NameServer {server}" if len(projections) > 1 else ""
         for key in projection.keys.values():
             make = _maker(key, projection, profile, term=term + jitter, scan=scan + jitter)
-            found.take(key, make, where, budget)
+            found.take(key, make, where)
     found.violations += _divergences(projections)
-    return Judgement(
-        violations=tuple(found.violations),
-        keys=found.keys,
-        calls=found.calls,
-        explored=found.explored,
-        unknown=tuple(found.unknown),
-        unjudged=tuple(found.unjudged),
-    )
+    return found.judgement()
 
 
-def _maker(
-    key: Key, projection: Projection, profile: str, *, term: float, scan: float
-) -> Callable[[str | None], Specification[Any]]:
+def _maker(key: Key, projection: Projection, profile: str, *, term: float, scan: float) -> Make:
     def make(relaxed: str | None) -> Specification[Any]:
         if key.kind == "kv":
-            return KvSpec(relaxed)
+            return RegisterSpec(relaxed, lost=LOST_UPDATE, back=RESURRECTED)
         return BrokerSpec(
             profile, term=term, scan=scan, end=projection.end, shared=projection.shared, relaxed=relaxed
         )
 
     return make
-
-
-class _Found:
-    def __init__(self) -> None:
-        self.violations: list[Violation] = []
-        self.unknown: list[str] = []
-        self.unjudged: list[str] = []
-        self.keys = self.calls = self.explored = 0
-
-    def take(
-        self, key: Key, make: Callable[[str | None], Specification[Any]], where: str, budget: int
-    ) -> None:
-        """Judges one key."""
-        if key.unjudged is not None:
-            self.unjudged.append(f"{key.name}{where}: {key.unjudged}")
-            return
-        verdict = search(make(None), key.calls, budget=budget)
-        self.keys += 1
-        self.calls += len(key.calls)
-        self.explored += verdict.explored
-        if verdict.answer == "unknown":
-            self.unknown.append(f"{key.name}{where}")
-        elif verdict.answer == "violated":
-            self.violations.append(_violation(key, explained(key.kind, key.calls, make), where))
-
-
-def _violation(key: Key, found: Explained, where: str) -> Violation:
-    shows = [call for call in found.calls if call.reads] or found.calls
-    return Violation(
-        invariant=_INVARIANTS[key.kind],
-        statement=found.anomaly.statement,
-        expected=f"an order of these calls on {key.name}{where} that explains what each of them saw",
-        actual=f"there is none: {found.anomaly.name}. {found.anomaly.text}\n{timeline(found.calls)}",
-        number=max(call.number for call in shows),
-        anomaly=found.anomaly.name,
-    )
 
 
 # --- several NameServers ------------------------------------------------------------------------------------
@@ -236,7 +180,7 @@ def _differing(name: str, shown: dict[int, dict[object, Call]]) -> list[Violatio
         usual = kinds.most_common(1)[0][0]
         odd = [server for server, call in seen.items() if call.action != usual]
         anomaly = ANOMALIES[DIVERGENT]
-        lines = "\n".join(f"NameServer {server}: {call_text(call)}" for server, call in seen.items())
+        lines = "\n".join(f"NameServer {server}: {call_text(call, TEXTS)}" for server, call in seen.items())
         differs = f"NameServer {', '.join(map(str, odd))} differs" if len(seen) > 2 else "they differ"
         return [
             Violation(

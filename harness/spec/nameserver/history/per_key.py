@@ -14,8 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 import msgspec
 
@@ -26,8 +25,9 @@ from harness.program.nameserver import steps as ns
 from harness.program.nameserver.controller_steps import ControllerRequest
 from harness.program.nameserver.frames import BORN
 from harness.program.step import Close, Reconnect, Restart, Time
+from harness.spec.history.calls import Key, answer_of, began, ended, number_in, readable
+from harness.spec.history.register import Delete, Get, Put
 from harness.spec.linear import ENDLESS, Call, Moment
-from harness.spec.nameserver.history.kv_spec import Delete, Get, Put
 from harness.spec.nameserver.history.operations import (
     Changed,
     DropTopic,
@@ -45,8 +45,8 @@ from harness.spec.nameserver.history.operations import (
     Writable,
 )
 from harness.spec.nameserver.served import is_served
-from harness.spec.observation import Answered, Ended, Observation
-from harness.wire import Command, ResponseCode, WireError
+from harness.spec.observation import Ended, Observation
+from harness.wire import Command, ResponseCode
 from harness.wire.bodies import (
     BrokerMemberGroup,
     DataVersion,
@@ -56,26 +56,9 @@ from harness.wire.bodies import (
 )
 from harness.wire.bodies import ClusterInfo as ClusterTable
 
-Body = TypeVar("Body")
-
-
-"""Protocol seconds that a lease lasts where the broker does not say (`RouteInfoManager`)."""
-
 _OK = ResponseCode.SUCCESS
 _NO_TOPIC = ResponseCode.TOPIC_NOT_EXIST
 _NO_VALUE = ResponseCode.QUERY_NOT_FOUND
-
-
-class Key(msgspec.Struct):
-    """What was asked of one key."""
-
-    kind: str
-    """``broker`` or ``kv``."""
-    name: str
-    """By symbols: ``b0``, ``n0/T1``."""
-    calls: list[Call] = []
-    unjudged: str | None = None
-    """Why nothing is said about it."""
 
 
 class Projection(msgspec.Struct):
@@ -193,7 +176,7 @@ class _Projector:
             case ns.Damaged():
                 raise ValueError("damaged frames are judged by harness.engine.frames")
             case _ if not isinstance(step, BrokerRequest | ControllerRequest | BesideRequests):
-                self._request(one, step, _answer(one))
+                self._request(one, step, answer_of(one))
 
     def _close(self, one: Observation, step: Close) -> None:
         conn = self._conns.pop(step.conn, None)
@@ -216,7 +199,7 @@ class _Projector:
                 leave = Leave(step.address, step.id)
                 self._add(one, self._keys[step.broker], leave, end=end if done else ENDLESS, required=done)
             case ns.Permission():
-                count = None if answer is None else _number(answer, "addTopicCount", "wipeTopicCount")
+                count = None if answer is None else number_in(answer, "addTopicCount", "wipeTopicCount")
                 self._add(one, self._keys[step.broker], Permissions(step.code == 327, count))
             case ns.DeleteTopic():
                 for key in self._brokers():
@@ -245,18 +228,17 @@ class _Projector:
         end: Moment | None = None,
         required: bool | None = None,
     ) -> None:
-        answer = _answer(one)
+        answer = answer_of(one)
         known = answer is not None and (reads or answer.code == _OK)
         if required is None:
             required = known
         if end is None:
-            end = _end(one) if required else ENDLESS
-        begin = (one.invoked, one.asked if one.asked >= 0 else -math.inf)
+            end = ended(one) if required else ENDLESS
         key.calls.append(
             Call(
                 number=one.number,
                 action=action,
-                begin=begin,
+                begin=began(one),
                 end=end,
                 required=required,
                 reads=reads,
@@ -308,7 +290,7 @@ class _Projector:
         self._add(one, key, Changed(step.address, version, changed))
         if answer is None or answer.code != _OK:
             return
-        stored = _read(DataVersion.decode, answer.body) if answer.body else None
+        stored = readable(DataVersion.decode, answer.body) if answer.body else None
         if stored is not None or not answer.body:
             found = None if stored is None else (stored.counter, stored.timestamp, stored.state_version or 0)
             self._add(one, key, Stored(step.address, found), reads=True)
@@ -329,7 +311,7 @@ class _Projector:
     def _list(self, one: Observation, step: ns.Kv, answer: Command | None) -> None:
         if answer is None or answer.code not in (_OK, _NO_VALUE):
             return
-        table = _read(KvTable.decode, answer.body) if answer.code == _OK else KvTable()
+        table = readable(KvTable.decode, answer.body) if answer.code == _OK else KvTable()
         if table is None:
             return
         for key in self._keys.values():
@@ -344,7 +326,7 @@ class _Projector:
             case ns.Route() if step.zone_mode is None and answer.code in (_OK, _NO_TOPIC):
                 self._route(one, step, answer)
             case ns.ClusterInfo() if answer.code == _OK:
-                table = _read(ClusterTable.decode, answer.body)
+                table = readable(ClusterTable.decode, answer.body)
                 if table is None:
                     return
                 for key in self._brokers():
@@ -353,7 +335,7 @@ class _Projector:
                     for number in self._ids[key.name] | shown.keys():
                         self._add(one, key, Listed(number, shown.get(number)), reads=True)
             case ns.MemberGroup() if answer.code == _OK and step.broker in self._keys:
-                group = _read(BrokerMemberGroup.decode, answer.body)
+                group = readable(BrokerMemberGroup.decode, answer.body)
                 if group is not None:
                     members = Members(self._shown(group.broker_addrs))
                     self._add(one, self._keys[step.broker], members, reads=True)
@@ -361,7 +343,7 @@ class _Projector:
                 self._topics(one, answer)
 
     def _route(self, one: Observation, step: ns.Route, answer: Command) -> None:
-        route = _read(TopicRoute.decode, answer.body) if answer.code == _OK else TopicRoute()
+        route = readable(TopicRoute.decode, answer.body) if answer.code == _OK else TopicRoute()
         if route is None:
             return
         queues = {data.broker_name: data for data in route.queue_datas}
@@ -378,7 +360,7 @@ class _Projector:
             self._add(one, key, Writable(step.topic, held.perm), reads=True)
 
     def _topics(self, one: Observation, answer: Command) -> None:
-        listed = _read(TopicList.decode, answer.body)
+        listed = readable(TopicList.decode, answer.body)
         if listed is None:
             return
         there = set(listed.topic_list)
@@ -395,27 +377,3 @@ class _Projector:
 
 def _pair_name(step: ns.Kv) -> str:
     return f"{step.namespace}/{step.key if step.topic is None else step.topic}"
-
-
-def _end(one: Observation) -> Moment:
-    event = one.outcome.event if isinstance(one.outcome, Answered) else -1
-    return (one.returned, event if event >= 0 else math.inf)
-
-
-def _answer(one: Observation) -> Command | None:
-    return one.outcome.command if isinstance(one.outcome, Answered) else None
-
-
-def _number(answer: Command, *fields: str) -> int | None:
-    for field in fields:
-        value = (answer.ext or {}).get(field)
-        if value is not None and value.isdigit():
-            return int(value)
-    return None
-
-
-def _read(decode: Callable[[bytes], Body], body: bytes) -> Body | None:
-    try:
-        return decode(body)
-    except WireError:
-        return None

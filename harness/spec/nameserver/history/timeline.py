@@ -1,16 +1,8 @@
-"""Overlapping calls as a text diagram: one line each, a bar from its begin to its end.
-
-What matters is which calls overlap, so every begin and end has a column of its own and
-times are not to scale.
-"""
+"""How the calls on a NameServer are written in a timeline."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-from harness.spec.linear import Call
-from harness.spec.nameserver.history.kv_spec import Delete, Get, Put
+from harness.spec.history.timeline import OF_REGISTERS, Texts
 from harness.spec.nameserver.history.operations import (
     Changed,
     DropTopic,
@@ -27,29 +19,6 @@ from harness.spec.nameserver.history.operations import (
     Stored,
     Writable,
 )
-
-
-def timeline(calls: Sequence[Call], width: int = 40) -> str:
-    """The diagram. ``┠──┨`` was answered, ``┠──…`` was not, or takes effect behind its answer."""
-    moments = sorted(
-        {moment for call in calls for moment in (call.begin, call.end) if moment[0] < float("inf")}
-    )
-    step = max(2, min(6, width // max(1, len(moments))))
-    column = {moment: step * at for at, moment in enumerate(moments)}
-    last = step * len(moments) + 1
-    lines = []
-    for call in calls:
-        begin, end = column.get(call.begin, 0), column.get(call.end, last)
-        known = call.end in column
-        bar = " " * begin + "┠" + "─" * max(0, end - begin - 1) + ("┨" if known else "…")
-        lines.append(f"#{call.number:<4}{bar:<{last + 2}} {call_text(call)}")
-    return "\n".join(lines)
-
-
-def call_text(call: Call) -> str:
-    """``register a0 as 0, …``: what was asked and seen, in one line."""
-    text = _TEXTS[type(call.action)](call.action)
-    return text if call.required else f"{text} (perhaps)"
 
 
 def _registration(asked: Registration) -> str:
@@ -78,7 +47,7 @@ def _addresses(addresses: tuple[tuple[int, str], ...]) -> str:
     return "{" + ", ".join(f"{number}: {address}" for number, address in addresses) + "}"
 
 
-_TEXTS: dict[type, Callable[[Any], str]] = {
+TEXTS: Texts = {
     Registration: _registration,
     Leave: lambda one: f"unregister {one.address} (id {one.id})",
     Notice: lambda one: f"the end of connection {one.conn} is noticed",
@@ -93,7 +62,6 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
     Listed: lambda one: f"cluster information, id {one.id} → {one.address or 'none'}",
     Members: lambda one: f"members → {_addresses(one.addresses)}",
     Serves: lambda one: f"all topics → {one.topic} {'is listed' if one.listed else 'is not listed'}",
-    Put: lambda one: f"put {one.value}",
-    Get: lambda one: f"get → {'nothing' if one.value is None else one.value}",
-    Delete: lambda _: "delete",
+    **OF_REGISTERS,
 }
+"""By the type of the action."""

@@ -7,10 +7,10 @@ import math
 import msgspec
 import pytest
 
+from harness.spec.history.register import Delete, RegisterSpec
 from harness.spec.linear import Call, search
-from harness.spec.nameserver.history.anomalies import ANOMALIES, DIVERGENT, explained
+from harness.spec.nameserver.history.anomalies import ANOMALIES, DIVERGENT, LOST_UPDATE, NAMING, RESURRECTED
 from harness.spec.nameserver.history.broker_spec import BrokerSpec
-from harness.spec.nameserver.history.kv_spec import Delete, KvSpec
 from harness.spec.nameserver.history.operations import Leave, Permissions, Registration
 from harness.spec.nameserver.history.per_key import projected
 
@@ -28,14 +28,14 @@ def test_worked_example(name: str) -> None:
     """It is not linearizable, and it is what it is called; without what it saw nothing is wrong."""
     example = EXAMPLES[name]
     assert search(example.make(), example.calls).answer == "violated"
-    assert explained(example.kind, example.calls, example.make).anomaly.name == name
+    assert NAMING.explained(example.kind, example.calls, example.make).anomaly.name == name
     assert search(example.make(), [call for call in example.calls if not call.reads]).answer == "linearizable"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_decisive_calls_are_few_and_still_wrong(name: str) -> None:
     example = EXAMPLES[name]
-    decisive = explained(example.kind, example.calls, example.make).calls
+    decisive = NAMING.explained(example.kind, example.calls, example.make).calls
     assert decisive
     assert {call.number for call in decisive} <= {call.number for call in example.calls}
     assert search(example.make(), decisive).answer == "violated"
@@ -65,7 +65,7 @@ def test_a_change_with_a_wrong_answer_decides_and_not_what_builds_on_it() -> Non
     sound = [msgspec.structs.replace(calls[0], action=right), calls[1]]
     assert search(make(None), sound).answer == "linearizable"
     assert search(make(None), calls).answer == "violated"
-    assert [call.number for call in explained("broker", calls, make).calls] == [0]
+    assert [call.number for call in NAMING.explained("broker", calls, make).calls] == [0]
 
 
 @pytest.mark.parametrize("seed", range(1))
@@ -76,14 +76,14 @@ def test_injected_anomaly_is_named(name: str, seed: int) -> None:
     calls, end = _random_calls(example, seed)
     shared = frozenset[int]()
 
-    def make(relaxed: str | None) -> BrokerSpec | KvSpec:
+    def make(relaxed: str | None) -> BrokerSpec | RegisterSpec:
         if example.kind == "kv":
-            return KvSpec(relaxed)
+            return RegisterSpec(relaxed, lost=LOST_UPDATE, back=RESURRECTED)
         return BrokerSpec("5.3", term=TERM, scan=SCAN, end=end + 200, shared=shared, relaxed=relaxed)
 
     assert search(make(None), calls).answer == "linearizable"
     after = [_later(call, end) for call in example.calls]
-    found = explained(example.kind, [*calls, *after], make)
+    found = NAMING.explained(example.kind, [*calls, *after], make)
     assert found.anomaly.name == name
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from harness.engine.nameserver.history_programs import Shape
 from harness.program.nameserver.steps import Register
+from harness.spec.history.timeline import timeline
 from harness.spec.nameserver.history.anomalies import ANOMALIES
 from harness.spec.nameserver.history.judge import judge
-from harness.spec.nameserver.history.timeline import timeline
+from harness.spec.nameserver.history.timeline import TEXTS
 from harness.spec.observation import Answered
 
 from .concurrent_faults import FAULTS
@@ -124,4 +125,4 @@ def test_document_has_every_anomaly_and_its_example() -> None:
         assert f"### {name}" in text, name
         assert anomaly.text in re.sub(r"\s+", " ", text), f"the definition of {name}"
     for name, example in EXAMPLES.items():
-        assert timeline(example.calls) in text, f"{name}:\n{timeline(example.calls)}"
+        assert timeline(example.calls, TEXTS) in text, f"{name}:\n{timeline(example.calls, TEXTS)}"

@@ -7,9 +7,10 @@ from typing import Any
 
 import msgspec
 
+from harness.spec.history.register import Delete, Get, Put, RegisterSpec
 from harness.spec.linear import Call, Specification
+from harness.spec.nameserver.history.anomalies import LOST_UPDATE, RESURRECTED
 from harness.spec.nameserver.history.broker_spec import BrokerSpec
-from harness.spec.nameserver.history.kv_spec import Delete, Get, KvSpec, Put
 from harness.spec.nameserver.history.operations import (
     DropTopic,
     Leave,
@@ -37,7 +38,7 @@ class Example(msgspec.Struct, frozen=True):
     def make(self, relaxed: str | None = None) -> Specification[Any]:
         """The specification of its key (5.3)."""
         if self.kind == "kv":
-            return KvSpec(relaxed)
+            return RegisterSpec(relaxed, lost=LOST_UPDATE, back=RESURRECTED)
         end = max(call.end[0] for call in self.calls)
         return BrokerSpec("5.3", term=TERM, scan=SCAN, end=end, relaxed=relaxed)
 
