@@ -102,7 +102,6 @@ FOUND = (
     "slave-connects-once",
     "slave-takes-the-first-message",
     "slave-forgets-keys",
-    "slave-takes-whole-messages-only",
     "promoted-slaves-see-to-no-delays",
     "static-topics-are-plain",
     "mapped-queues-are-their-own",
