@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+import msgspec
+
 from harness.engine.context import TargetContext
 from harness.program.chance import Chance
 from harness.program.names import Names
@@ -16,6 +18,19 @@ from harness.spec.history.judgement import Judgement
 COSTLY = 0.01
 """The share of programs that wait where that costs real time: one wait is as long as thousands of requests.
 """
+
+
+class Meetings(msgspec.Struct, frozen=True, kw_only=True):
+    """How programs for a target are made, whatever its role."""
+
+    term: float = 2.0
+    """Protocol seconds within which what happens behind an answer must have happened."""
+    waits: float = 1.0
+    """The share of programs that wait for it."""
+    bursts: int = 8
+    """The greatest number."""
+    width: int = 8
+    """The greatest number of steps under way at once."""
 
 
 class Programs(Protocol):

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from harness.engine.histories import Meetings
 from harness.program.broker import steps as bk
 from harness.program.chance import Chance
 from harness.program.step import Close, Restart, Time
@@ -28,19 +29,11 @@ _MOST_AT_ONCE = 32
 """A Broker gives no more messages to one pull (`maxTransferCountOnMessageInMemory`)."""
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class Shape(Meetings, frozen=True, kw_only=True):
     """How programs for a target are made."""
 
-    term: float = 2.0
-    """Protocol seconds within which what happens behind an answer must have happened."""
-    waits: float = 1.0
-    """The share of programs that wait for it."""
     restarts: float = 0.1
     """The share of programs in which the server is ended and started again."""
-    bursts: int = 8
-    """The greatest number."""
-    width: int = 8
-    """The greatest number of steps under way at once."""
 
 
 def program_of(source: Chance, shape: Shape) -> tuple[AnyStep, ...]:

@@ -19,6 +19,7 @@ from typing import Literal
 import msgspec
 
 from harness.catalogue import profile_named
+from harness.engine.histories import Meetings
 from harness.program.chance import Chance
 from harness.program.nameserver import steps as ns
 from harness.program.step import Close, Time
@@ -37,21 +38,13 @@ _HIGHEST = 2
 """State version that no other registration of a program exceeds."""
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class Shape(Meetings, frozen=True, kw_only=True):
     """How programs for a target are made."""
 
     profile: str
     servers: int = 1
-    term: float = 2.0
-    """Protocol seconds within which what happens behind an answer must have happened."""
-    waits: float = 1.0
-    """The share of programs that wait for it."""
     leases: float = 0.1
     """The share of programs in which a lease runs out."""
-    bursts: int = 8
-    """The greatest number."""
-    width: int = 8
-    """The greatest number of steps under way at once."""
 
 
 def program_of(source: Chance, shape: Shape) -> tuple[AnyStep, ...]:

@@ -1,4 +1,4 @@
-"""One queue, as calls see it: a log of messages, of which the first so many are visible.
+"""One queue, as calls see it: a log of messages, a number of which, from the first on, is visible.
 
 - A send appends at one moment, a batch as a whole, and is answered with the offset: it is one that the queue
   had not had before, and the next.

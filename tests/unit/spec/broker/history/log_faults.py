@@ -133,7 +133,7 @@ def every_third_pull_reads_a_copy(original: Any, self: Store, *asked: Any) -> Go
 def every_third_end_is_behind(
     original: Any, self: Offsets, command: Command, connection: int, now: int
 ) -> Reply | None:
-    """The end that is told goes back by one."""
+    """The end in an answer goes back by one."""
     reply: Reply = original(self, command, connection, now)
     assert reply.ext is not None
     if _times(self, "end") % 3 == 0 and reply.ext["offset"] != "0":
