@@ -3,6 +3,8 @@
 Invariants:
 - Programs come in batches. The seed of the run and the number of the batch decide them, so that a run that
   was ended can be resumed at the next batch.
+- Where time is the limit, kinds share the time; otherwise they share the programs. A program that takes long
+  leaves the others their share.
 - Everything that was seen is on the store before anything is made of it. The record (`fuzz.json`) is written
   after every batch, and at the end, however the run ends.
 - A violation that a named quirk of the target explains is counted as that quirk and is no finding.
@@ -32,6 +34,8 @@ _RECORD = "fuzz.json"
 _SPARE, _SHARE = 5.0, 0.1
 """Seconds, and the share of the run's time, for which a finding may still be made smaller and explained after
 the end."""
+_TURNS = 5
+"""Turns that each kind gets at least where time is the limit, as far as its programs are short enough."""
 _LATE = 20
 """After this number of late programs in a row the machine is too slow to measure anything."""
 
@@ -48,7 +52,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     programs: int | None = None
     """Of this run, all kinds together."""
     batch: int = 10
-    """Programs in a batch: kinds take turns, and learn after each."""
+    """Programs in a batch: kinds take turns, and learn after each. A batch ends with its turn."""
 
 
 class KindRecord(msgspec.Struct, kw_only=True):
@@ -150,6 +154,8 @@ class Fuzzing:
         self.slowness = "the machine is too slow for the target's clock"
         """Why no program was in time, where none was."""
         self._kinds = kinds
+        self._had = {kind.name: 0.0 for kind in kinds}
+        """What each kind has had of what the kinds share: seconds or batches."""
         self._store = store
         self._budget = budget
         self._limits = limits
@@ -185,8 +191,7 @@ class Fuzzing:
             for kind in self._kinds:
                 self._probe(kind)
             while self._goes_on():
-                for kind in self._kinds:
-                    self._batch(kind)
+                self._take_turn(min(self._kinds, key=lambda kind: self._had[kind.name]))
         except _Enough:
             pass
         except KeyboardInterrupt:
@@ -219,11 +224,22 @@ class Fuzzing:
         if self._deviations.left_out:
             self._tell(kind, f"left out: {', '.join(map(str, self._deviations.left_out))}")
 
-    def _batch(self, kind: Kind) -> None:
+    def _take_turn(self, kind: Kind) -> None:
+        limits, began = self._limits, self._limits.now()
+        if limits.seconds is None:
+            self._batch(kind, until=None)
+            self._had[kind.name] += 1
+        else:
+            self._batch(kind, until=began + limits.seconds / len(self._kinds) / _TURNS)
+            self._had[kind.name] += limits.now() - began
+
+    def _batch(self, kind: Kind, until: float | None) -> None:
         record = self._records[kind.name]
         number, record.batches = record.batches, record.batches + 1
         for at in range(self._size()):
             self._tried(kind, record, kind.run(f"{self.record.seed}/{number}/{at}"))
+            if until is not None and self._limits.now() >= until:
+                break
         kind.settle()
         self._note()
 

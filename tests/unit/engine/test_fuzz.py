@@ -161,6 +161,33 @@ def test_a_finding_at_the_end_gets_a_tenth_of_the_time_more(tmp_path: Path) -> N
         assert fuzzing._budget.until == until
 
 
+class Lasting(Scripted):
+    """A kind each of whose programs takes the same time of a clock that the test reads."""
+
+    def __init__(self, name: str, clock: list[float], seconds: float) -> None:
+        super().__init__([])
+        self.name = name
+        self._clock, self._seconds = clock, seconds
+
+    def run(self, seed: Seed) -> Tried:
+        self._clock[0] += self._seconds
+        return Tried(program=self.program(seed), attempt=attempt())
+
+
+@pytest.mark.parametrize(
+    ("limit", "slow", "quick"),
+    [({"seconds": 300.0}, 5, 150), ({"programs": 40}, 20, 20)],
+    ids=["seconds", "programs"],
+)
+def test_kinds_share_what_the_run_is_limited_by(limit: dict[str, Any], slow: int, quick: int) -> None:
+    clock = [0.0]
+    kinds = [Lasting("slow", clock, 30.0), Lasting("quick", clock, 1.0)]
+    record = Record(target="builtin:5.3", profile="5.3", seed="1", kinds=[])
+    limits = Limits(now=lambda: clock[0], **limit)
+    assert Fuzzing(kinds, record, FindingStore(None), Budget(now=lambda: 0.0), limits).run() == "done"
+    assert [kind.programs for kind in record.kinds] == [slow, quick]
+
+
 def test_an_interrupt_keeps_what_was_found(tmp_path: Path) -> None:
     ending, fuzzing, store = run([attempt(violations=(VIOLATION,)), KeyboardInterrupt()], tmp_path)
     assert ending == "interrupted"
