@@ -43,8 +43,22 @@ def test_in_real_time_those_that_wait_do_so_together_and_beside_the_others() -> 
     assert TimeLeft(header("real", acting=200, waiting=0, workers=4)).at(0) == 50
 
 
-def test_where_time_is_not_real_each_case_takes_its_share() -> None:
-    assert TimeLeft(header("warped", acting=10, waiting=2)).at(0) == 270
+def test_where_time_is_warped_each_case_that_waits_takes_its_share_beside_the_others() -> None:
+    left = TimeLeft(header("warped", acting=10, waiting=2))
+    assert left.at(0) == 260
+    assert left.at(100) == 160
+    assert TimeLeft(header("warped", acting=300, waiting=2)).at(0) == 300
+
+
+def test_where_time_is_virtual_no_case_waits() -> None:
+    assert TimeLeft(header("virtual", acting=10, waiting=2)).at(0) == 270
+
+
+def test_slow_cases_that_act_do_not_make_waits_longer() -> None:
+    left = TimeLeft(header("warped", acting=10, waiting=2))
+    for number in range(10):
+        left.add(ended(f"act-{number}", 6.0))
+    assert left.at(60) == 200
 
 
 def test_what_cases_took_so_far_says_how_long_the_others_take() -> None:
