@@ -1,18 +1,22 @@
 """The Broker's machines against deliberate faults of the reference Broker, as in `hunting`.
 
-    python tests/quality/broker_hunting.py [--examples N] [--seed S] [--shrink] [MUTANT]…
+    python tests/quality/broker_hunting.py [--draw N] [--examples N] [--seed S] [--report FILE] [MUTANT]…
 
-prints a line for each mutant of the chapters about state, or for those that are named: the programs that it
-took, the steps of the smallest one, the statement.
+prints a line for each mutant of the chapters about state, for those that are named, or for some that the seed
+draws: the programs that it took, and the statement that the first one to fail breaks.
+`--report docs/reference/broker-mutants-found.md` writes the table down.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from hunting import hunt, profile_of
+from hunting import Hunted, hunt
 
+from harness.program.chance import chance
 from reference_impl.mutants import Mutant, mutants_of
 
 CHAPTERS = (
@@ -23,6 +27,7 @@ CHAPTERS = (
     "lock",
     "messages",
     "offset",
+    "pop",
     "pull",
     "query",
     "recall",
@@ -39,28 +44,73 @@ CHAPTERS = (
 )
 """About what a Broker remembers, shows and tells its NameServers; the others are about administrators."""
 
+_HEAD = """\
+# Mutants of the Broker that machines find
+
+{drawn} mutants of the reference Broker, drawn by seed {seed} from the chapters about what a Broker remembers,
+as [its machines](broker-machines.md) find them: the programs of seed {seed} that it takes, {examples} at
+most, and the statement that the first one to fail breaks. Mutants of the chapter *replication* meet
+[pairs](../guides/fuzzing.md#a-master-and-its-slave), the others programs on one Broker. A dash is a mutant
+that was not found.
+
+    python tests/quality/broker_hunting.py --draw {drawn} --examples {examples} --seed {seed} \\
+        --report docs/reference/broker-mutants-found.md
+
+makes the table. `tests/quality/test_broker_machines_find_mutants.py` holds others that are found within 100
+programs.
+
+{found} of {drawn} are found: {within}.
+
+| mutant | chapter | line | programs | statement |
+|---|---|---|---|---|
+"""
+_WITHIN = (2, 10, 100)
+"""Programs up to which the head counts."""
+
 
 def broker_mutants() -> list[Mutant]:
     """The mutants of these chapters."""
     return [one for one in mutants_of("broker").values() if one.chapter in CHAPTERS]
 
 
+def _drawn(number: int, seed: str) -> list[str]:
+    names = [one.name for one in broker_mutants()]
+    picked = set(chance("broker hunting", seed).sample(names, min(number, len(names))))
+    return [name for name in names if name in picked]
+
+
+def _row(one: Hunted) -> str:
+    programs = "–" if one.examples is None else one.examples
+    statement = f"`{one.statement}`" if "." in one.statement and " " not in one.statement else one.statement
+    chapter = mutants_of("broker")[one.mutant].chapter.replace("_", " ")
+    return f"| `{one.mutant}` | {chapter} | {one.profile} | {programs} | {statement or '–'} |\n"
+
+
+def _write(path: Path, hunted: Sequence[Hunted], seed: str, examples: int) -> None:
+    took = [one.examples for one in hunted if one.examples is not None]
+    within = ", ".join(f"{sum(one <= most for one in took)} within {most}" for most in _WITHIN)
+    head = _HEAD.format(drawn=len(hunted), seed=seed, examples=examples, found=len(took), within=within)
+    path.write_text(head + "".join(map(_row, hunted)), encoding="utf-8")
+
+
 def main() -> None:
     """Prints the lines."""
     parser = argparse.ArgumentParser(description="how soon machines find mutants of the Broker")
     parser.add_argument("mutant", nargs="*")
+    parser.add_argument("--draw", type=int, metavar="N", help="N mutants, drawn by the seed")
     parser.add_argument("--examples", type=int, default=50)
     parser.add_argument("--seed", default="1")
-    parser.add_argument("--shrink", action="store_true")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the table to a Markdown file")
     options = parser.parse_args()
-    for name in options.mutant or [one.name for one in broker_mutants()]:
-        found = hunt(name, options.seed, examples=options.examples, shrinks=options.shrink, role="broker")
-        programs = "–" if found.examples is None else found.examples
-        line = profile_of(mutants_of("broker")[name])
-        sys.stdout.write(
-            f"| `{name}` | {line} | {programs} | {len(found.steps) or '–'} | {found.statement} |\n"
-        )
+    everything = [one.name for one in broker_mutants()]
+    names = options.mutant or (_drawn(options.draw, options.seed) if options.draw else everything)
+    hunted: list[Hunted] = []
+    for name in names:
+        hunted.append(hunt(name, options.seed, examples=options.examples, shrinks=False, role="broker"))
+        sys.stdout.write(_row(hunted[-1]))
         sys.stdout.flush()
+        if options.report is not None:
+            _write(options.report, hunted, options.seed, options.examples)
 
 
 if __name__ == "__main__":
