@@ -19,12 +19,15 @@ NONE_THERE = "can not find message, maybe time range not correct"
 TIME_OF_INDEX, PLACE_OF_INDEX = "indexLastUpdateTimestamp", "indexLastUpdatePhyoffset"
 
 
-@case(kills=["only-first-key-finds", "keys-find-nothing"])
+@case(kills=["only-first-key-finds", "keys-find-nothing", "all-keys-are-a-key"])
 def test_each_word_of_keys_finds(bk: BrokerSession) -> None:
     topic, one, other = bk.topic(), bk.name("key"), bk.name("key")
-    bk.send(topic, b"found", keys=f"{one} {other}") >> Reply(SUCCESS)
+    keys = f"{one}  {other} "
+    bk.send(topic, b"found", keys=keys) >> Reply(SUCCESS)
     for key in (one, other):
         bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"found"])
+    for key in (keys, f"{one} ", ""):
+        bk.find(topic, key) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
 @case(kills=["unique-keys-find-nothing"])

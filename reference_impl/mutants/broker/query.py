@@ -80,6 +80,11 @@ def only_first_key_finds(original, self, topic, key, most, begin, end):
     ]
 
 
+@mutant(Store._keys, "A message is found by its words, and by all of them together.")
+def all_keys_are_a_key(original, self, properties):
+    return [*original(self, properties), properties.get(PropertyName.KEYS) or "none"]
+
+
 @mutant(Store.by_key, "A search returns messages of all topics.")
 def all_topics_are_searched(original, self, topic, key, most, begin, end):
     found = [original(self, one, key, most, begin, end) for one in self.topics()]

@@ -1,6 +1,6 @@
 """Chapter registration: when a Broker registers, and what it says of itself."""
 
-from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, Request, case
 from harness.conformance.broker.registrations import (
     AT_START,
     EVERY_SECOND,
@@ -11,8 +11,9 @@ from harness.conformance.broker.registrations import (
     seconds_later,
     with_topic,
 )
+from harness.conformance.broker.tools import asked
 from harness.session import BrokerSession
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 HOST = Matching(r"^[^:]+:[1-9]\d*$")
@@ -89,6 +90,14 @@ def test_names_the_broker(bk: BrokerSession) -> None:
         "compressed": "false",
     }
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
+
+
+@case(kills=["requests-have-no-version"])
+def test_says_the_version(bk: BrokerSession) -> None:
+    own = asked(bk, RequestCode.GET_BROKER_CONFIG, lambda reply: reply.version) >> Reply(
+        SUCCESS, Between(1, 32_767)
+    )
+    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, version=own.value)
 
 
 @case(kills=["registration-checksum-has-all-bits"])
