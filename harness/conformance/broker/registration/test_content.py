@@ -11,9 +11,9 @@ from harness.conformance.broker.registrations import (
     seconds_later,
     with_topic,
 )
-from harness.conformance.broker.tools import asked
 from harness.session import BrokerSession
-from harness.wire import RequestCode, ResponseCode
+from harness.session.exchange import View
+from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 HOST = Matching(r"^[^:]+:[1-9]\d*$")
@@ -94,9 +94,8 @@ def test_names_the_broker(bk: BrokerSession) -> None:
 
 @case(kills=["requests-have-no-version"])
 def test_says_the_version(bk: BrokerSession) -> None:
-    own = asked(bk, RequestCode.GET_BROKER_CONFIG, lambda reply: reply.version) >> Reply(
-        SUCCESS, Between(1, 32_767)
-    )
+    version = View("version", lambda reply: reply.version)
+    own = bk.max_offset(bk.topic()).seen_as(version) >> Reply(SUCCESS, Between(1, 32_767))
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, version=own.value)
 
 
