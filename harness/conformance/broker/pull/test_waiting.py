@@ -2,7 +2,7 @@
 
 from harness.conformance import Reply, Silence, case
 from harness.conformance.broker.pull.filled import NOT_FOUND, SUCCESS
-from harness.session import BrokerSession, meanwhile
+from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.header_fields import PullFlag
@@ -135,18 +135,6 @@ def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
     bk.advance_short_of(39, since=bk.mark())
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"at last"])
-
-
-@case(
-    kills=["pulls-wait-long-all-the-same", "pulls-never-wait-shortly"],
-    clock=True,
-    setup={"longPollingEnable": "false", "shortPollingTimeMills": "6000"},
-)
-def test_waits_shortly_without_long_polling(bk: BrokerSession) -> None:
-    pull = bk.pull(bk.topic(), suspend=60, on=bk.connect())
-    meanwhile(pull, 4) >> Silence()
-    bk.advance(2 + 6 + 1 + bk.jitter)
-    pull.next_offset >> Reply(NOT_FOUND, 0)
 
 
 @case(kills=["waiting-pulls-commit-twice"])

@@ -1,6 +1,6 @@
 """Chapter registration: when a Broker registers, and what it says of itself."""
 
-from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Request, case
 from harness.conformance.broker.registrations import (
     AT_START,
     EVERY_SECOND,
@@ -12,7 +12,6 @@ from harness.conformance.broker.registrations import (
     with_topic,
 )
 from harness.session import BrokerSession
-from harness.session.exchange import View
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -90,13 +89,6 @@ def test_names_the_broker(bk: BrokerSession) -> None:
         "compressed": "false",
     }
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
-
-
-@case(kills=["requests-have-no-version"])
-def test_says_the_version(bk: BrokerSession) -> None:
-    version = View("version", lambda reply: reply.version)
-    own = bk.max_offset(bk.topic()).seen_as(version) >> Reply(SUCCESS, Between(1, 32_767))
-    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, version=own.value)
 
 
 @case(kills=["registration-checksum-has-all-bits"])

@@ -22,11 +22,6 @@ def changed_permission_is_not_announced(original, self, pairs, now):
     self.broker.registrar.is_stopping = stops
 
 
-@after(Endpoint.request, "Requests of the Broker do not say its version.")
-def requests_have_no_version(command):
-    return msgspec.structs.replace(command, version=0)
-
-
 @mutant(Registrar._registered, "The Broker stops registering after a refusal.")
 def gives_up_after_refusal(original, self, round_, reply, now):
     if reply is not None and reply.code != 0:
