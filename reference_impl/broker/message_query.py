@@ -45,7 +45,7 @@ class MessageQuery(Part):
                 ext=_index_state(0, 0),
                 remark="can not find message, maybe time range not correct",
             )
-        ext_fields = _index_state(store.newest(), found[-1])
+        ext_fields = _index_state(*store.index_state())
         return Reply(ResponseCode.SUCCESS, ext=ext_fields, body=b"".join(messages))
 
     @answers(RequestCode.VIEW_MESSAGE_BY_ID)

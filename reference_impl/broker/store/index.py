@@ -60,6 +60,14 @@ class KeyIndex:
                 at = block.rfind(wanted, 0, at + len(wanted) - 1)
             block_end = block_start
 
+    def newest(self) -> tuple[int, int]:
+        """(store timestamp, physical offset) of the newest message with a key; zeros without one."""
+        end = self.segments.end
+        if end <= self.segments.start:
+            return 0, 0
+        physical_offset, _, stored = _ENTRY.unpack(self.segments.read(end - ENTRY_SIZE, ENTRY_SIZE))
+        return stored, physical_offset
+
     def _block(self, start: int, end: int) -> bytes:
         parts = []
         while start < end:

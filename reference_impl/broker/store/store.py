@@ -406,6 +406,10 @@ class Store:
                 found.append(physical_offset)
         return sorted(found)
 
+    def index_state(self) -> tuple[int, int]:
+        """(store timestamp, physical offset) of the newest message that can be found by a key."""
+        return self._index.newest()
+
     def _keys(self, properties: dict[str, str]) -> list[str]:
         """By what a message is found: the words of KEYS, its unique key, and its tag as `key_of_tag`."""
         keys = [key for key in properties.get(PropertyName.KEYS, "").split(" ") if key]

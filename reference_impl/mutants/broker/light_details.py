@@ -67,6 +67,11 @@ def delayed_light_messages_are_there_at_once(original, self, message):
     return original(self, _elsewhere(message) if message.topic == TopicName.SCHEDULE else message)
 
 
+@mutant(Store.light_queues, "A message that waits for a time is in its light topic before.", V55)
+def timed_light_messages_are_there_at_once(original, self, message):
+    return original(self, _elsewhere(message) if message.topic == TopicName.TIMER else message)
+
+
 @mutant(Store.light_queues, "A message that is sent back goes to its light topic again.", V55)
 def light_messages_that_are_sent_back_are_there_twice(original, self, message):
     is_retried = message.topic.startswith(TopicName.RETRY_PREFIX)

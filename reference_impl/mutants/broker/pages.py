@@ -30,6 +30,14 @@ def parts_may_be_nothing(original, self, table, kind, ext, version):
         return {}
 
 
+@mutant(Pages.part_of, "A part of a table that would go beyond its end is refused.", V55)
+def last_parts_are_refused(original, self, table, kind, ext, version):
+    first, most = ext.get(kind.first), ext.get(kind.most)
+    if first and most and first != "0" and len(table) - int(most) < int(first) < len(table):
+        raise RefusedError("beyond the end")
+    return original(self, table, kind, ext, version)
+
+
 @mutant(GroupAdministration.all_groups, "A part of the groups shows all that is forbidden.", V55)
 def parts_show_all_that_is_forbidden(original, self, command, connection, now):
     groups = self.broker.groups

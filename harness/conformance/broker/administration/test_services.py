@@ -1,6 +1,6 @@
 """Chapter administration: limits of cold reads, and services that a Broker may lack."""
 
-from harness.conformance import ABSENT, Including, Matching, Reply, case
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, case
 from harness.conformance.broker.tools import ERROR, SUCCESS, asked
 from harness.session import BrokerSession, Exchange
 from harness.wire import RequestCode, ResponseCode
@@ -31,12 +31,25 @@ def test_timers_stay_in_files(bk: BrokerSession) -> None:
     switched(bk) >> none
 
 
-@case(kills=["limits-are-kept-once", "limits-stay", "limits-of-any-word", "words-end-limits"])
+@case(
+    kills=[
+        "limits-are-kept-once",
+        "limits-stay",
+        "limits-of-any-word",
+        "words-end-limits",
+        "limits-without-what-is-read",
+    ]
+)
 def test_limits_of_cold_reads_are_kept(bk: BrokerSession) -> None:
     one, two, three = (bk.group(hint) for hint in ("one", "two", "three"))
     said = f"{one}=5000000000\n" + "\n" * 70_000 + f"{two}=7\n{three}=many\n"
     bk.call(COLD, None, said.encode()) >> Reply(SUCCESS)
-    defaults = {"cgColdReadThreshold": 3_145_728, "globalColdReadThreshold": 104_857_600}
+    defaults = {
+        "cgColdReadThreshold": 3_145_728,
+        "globalAcc": Between(0, 2**40),
+        "globalColdReadThreshold": 104_857_600,
+        "runtimeTable": ANYTHING,
+    }
     table = Including({one: 5_000_000_000, two: 7, three: ABSENT})
     limits(bk) >> Reply(SUCCESS, Including({**defaults, "configTable": table}))
     bk.call(COLD, None, f"{one}=many\n{two}=8\n".encode()) >> Reply(SUCCESS)

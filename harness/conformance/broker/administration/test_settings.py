@@ -58,6 +58,20 @@ STATE = {
     "sendThreadPoolQueueSize": NUMBER,
     "startAcceptSendRequestTimeStamp": NUMBER,
 }
+STATE_OF_5X = {
+    "ackThreadPoolQueueCapacity": NUMBER,
+    "ackThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "ackThreadPoolQueueSize": NUMBER,
+    "brokerActive": "^true$",
+    "litePullThreadPoolQueueCapacity": NUMBER,
+    "litePullThreadPoolQueueHeadWaitTimeMills": NUMBER,
+    "litePullThreadPoolQueueSize": NUMBER,
+    "timerCongestNum": NUMBER,
+    "timerDequeueTps": DECIMAL,
+    "timerEnqueueTps": DECIMAL,
+    "timerOffsetBehind": r"^-?\d+$",
+    "timerReadBehind": r"^-?\d+$",
+}
 
 
 @case(kills=["broker-settings-are-not-shown"])
@@ -263,6 +277,12 @@ def _transferred(reply: Command) -> list[str]:
     """The rates whose key 5.x spells with a second r."""
     keys = ("getTransferedTps", "getTransferredTps")
     return [value for key, value in state_of(reply).items() if key in keys]
+
+
+@case(kills=["state-lacks-what-5x-adds"])
+def test_state_of_5x_is_shown_in_its_forms(bk: BrokerSession) -> None:
+    shown = Including({name: Matching(form) for name, form in STATE_OF_5X.items()})
+    asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
 
 
 @case(kills=["state-counts-one-topic"], own_server=True)

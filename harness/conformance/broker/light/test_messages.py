@@ -48,6 +48,21 @@ def test_delayed_message_comes_at_its_time(bk: BrokerSession) -> None:
     pop.light_offsets >> Reply(SUCCESS, [0])
 
 
+@case(kills=["timed-light-messages-are-there-at-once"], clock=True, setup=LIGHT)
+def test_message_with_a_time_comes_at_its_time(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group = bound_group(bk, topic)
+    client = subscribed(bk, topic, group, light)
+    properties = {PropertyName.LIGHT_TOPIC: light, "TIMER_DELAY_SEC": "20"}
+    sent = bk.send(topic, b"later", queue=3, properties=properties) >> Reply(SUCCESS)
+    bk.advance_short_of(20 - 2, since=sent)
+    bk.light_pop(topic, group, client) >> NOTHING
+    bk.advance(2 + 2 + bk.jitter)
+    pop = bk.light_pop(topic, group, client, poll=SOON)
+    pop.bodies >> Reply(SUCCESS, [b"later"])
+    pop.light_offsets >> Reply(SUCCESS, [0])
+
+
 @case(kills=["light-messages-that-are-sent-back-are-there-twice"], clock=True, setup=LIGHT)
 def test_copy_for_retry_stays_out(bk: BrokerSession) -> None:
     topic, light, consumers = parent(bk), "light", bk.group()

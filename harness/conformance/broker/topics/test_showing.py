@@ -29,7 +29,14 @@ def _names_of_topics(reply: Command) -> list[str]:
     return sorted(as_json(reply)["topicConfigTable"])
 
 
-@case(kills=["tables-are-shown-as-a-whole", "any-version-goes-on", "parts-do-not-show-the-total"])
+@case(
+    kills=[
+        "tables-are-shown-as-a-whole",
+        "any-version-goes-on",
+        "parts-do-not-show-the-total",
+        "last-parts-are-refused",
+    ]
+)
 def test_table_comes_in_parts(bk: BrokerSession) -> None:
     for hint in "xyz":
         bk.topic(hint)
@@ -43,6 +50,8 @@ def test_table_comes_in_parts(bk: BrokerSession) -> None:
     part(bk, "3", "4", version) >> Reply(SUCCESS, names[3:7], ext=total)
     for told in (other, "", None):
         part(bk, "3", "4", told) >> Reply(SUCCESS, names[:4], ext=total)
+    part(bk, str(len(names) - 2), "5", version) >> Reply(SUCCESS, names[-2:], ext=total)
+    part(bk, "3", None, version) >> Reply(SUCCESS, names[3:], ext=total)
     part(bk, str(len(names)), "4", version) >> Reply(SUCCESS, [], ext=total)
 
 

@@ -2,13 +2,13 @@
 
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import SubscriptionGroupList
-from harness.wire.fastjson import document
+from harness.wire.fastjson import document, parse
 from reference_impl.broker.absent_services import AbsentServices
 from reference_impl.broker.cold_data import ColdData
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.settings import Settings
-from reference_impl.mutants.registry import V5, V55, mutant
+from reference_impl.mutants.registry import V5, V55, after, mutant
 from reference_impl.remoting.reply import Reply
 
 from .answering import answered
@@ -20,6 +20,13 @@ def limits_are_kept_once(original, self, command, connection, now):
     reply = original(self, command, connection, now)
     self.limits |= known
     return reply
+
+
+@after(ColdData.show, "The limits are shown without what was read.", V5)
+def limits_without_what_is_read(reply):
+    shown = parse(reply.body)
+    del shown["globalAcc"], shown["runtimeTable"]
+    return Reply(0, body=document(shown))
 
 
 @answered(RequestCode.REMOVE_COLD_DATA_FLOW_CTR_CONFIG, "A limit is not removed.", V5)

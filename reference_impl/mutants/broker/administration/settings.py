@@ -127,6 +127,11 @@ def levels_are_not_among_the_state(found):
     return {key: value for key, value in found.items() if not key.startswith("scheduleMessageOffset")}
 
 
+@after(Runtime.information, "The state lacks what 5.x adds to it.", V5)
+def state_lacks_what_5x_adds(found):
+    return {key: value for key, value in found.items() if not key.startswith(("ack", "litePull", "timer"))}
+
+
 @mutant(Settings.update, "An update of the settings without a body is refused.")
 def settings_need_a_body(original, self, command, connection, now):
     return original(self, command, connection, now) if command.body else Reply(ResponseCode.SYSTEM_ERROR)
