@@ -126,6 +126,7 @@ def test_wildcard_group_gets_all(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, first, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"2"])
     bk.subscribe(topic, group, other, action="COMPLETE_ADD") >> Reply(SUCCESS)
     bk.subscribe(topic, group, first, action="COMPLETE_REMOVE") >> Reply(SUCCESS)
+    bk.subscribe(topic, group, other, "three", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
     fill(bk, topic, "three", b"3")
     bk.light_pop(topic, group, first) >> NOTHING
     bk.light_pop(topic, group, other, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"3"])
