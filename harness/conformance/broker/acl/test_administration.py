@@ -10,6 +10,7 @@ from harness.conformance.broker.acl.guarded import (
     ADDRESSED,
     ADMIN,
     ALONE,
+    APART,
     BELOW,
     BOTH,
     DEEP_FILE,
@@ -124,7 +125,12 @@ def test_changes_survive_a_restart(bk: BrokerSession) -> None:
     bk.pull(topic) >> REFUSED
 
 
-@case(kills=["stored-accounts-forget-what-is-not-said"], clock=True, own_server=True, setup=ALONE)
+@case(
+    kills=["stored-accounts-forget-what-is-not-said", "accounts-need-another-in-their-file"],
+    clock=True,
+    own_server=True,
+    setup=APART,
+)
 def test_stored_account_keeps_what_is_not_said(bk: BrokerSession) -> None:
     topic, who = made(bk), Account(bk.name("key"), "the-first-secret")
     later = Account(who.access_key, "the-second-secret")
