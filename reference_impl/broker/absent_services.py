@@ -20,7 +20,7 @@ from reference_impl.remoting.requests import answers
 from . import required
 from .part import Part
 from .rights.access import NO_POLICIES, NO_SUBJECT
-from .users import BLANK, NOT_REMOVED
+from .users import BLANK, NO_NAME
 
 _IN_PROGRESS: Final = 2
 _TABLES: Final = frozenset({"topics", "subscriptiongroups", "consumeroffsets"})
@@ -87,7 +87,7 @@ class AbsentServices(Part):
         name = fields.text(command.ext, "username")
         if not name:
             return Reply(ResponseCode.INVALID_PARAMETER, remark=BLANK)
-        return self.no_users() if name.strip() else Reply(ResponseCode.NO_PERMISSION, remark=NOT_REMOVED)
+        return self.no_users() if name.strip() else Reply(ResponseCode.NO_PERMISSION, remark=NO_NAME)
 
     @answers(RequestCode.AUTH_GET_USER, v5=True)
     def one_user(self, command: Command, connection: int, now: int) -> Reply:
@@ -98,7 +98,7 @@ class AbsentServices(Part):
     @answers(RequestCode.AUTH_DELETE_USER, v5=True)
     def delete_user(self, command: Command, connection: int, now: int) -> Reply:
         if not (fields.text(command.ext, "username") or "").strip():
-            return Reply(ResponseCode.NO_PERMISSION, remark=NOT_REMOVED)
+            return Reply(ResponseCode.NO_PERMISSION, remark=NO_NAME)
         return self.no_users()
 
     @answers(RequestCode.AUTH_LIST_USER, v5=True)

@@ -38,7 +38,7 @@ NORMAL: Final = "Normal"
 ENABLED: Final = "enable"
 DISABLED: Final = "disable"
 BLANK: Final = "The username is blank"
-NOT_REMOVED: Final = "username can not be blank"
+NO_NAME: Final = "username can not be blank"
 NOT_CHANGED: Final = "The super user can only be update by super user"
 
 
@@ -102,10 +102,12 @@ class Users(Part):
         said = self.said(command)
         if said.get("userType") == SUPER and self.is_below(command):
             raise RefusedError("The super user can only be create by super user")
+        if not name.strip():
+            return self.refused(NO_NAME)
+        if is_blank(said.get("password")):
+            return self.refused("password can not be blank")
         if self.is_known(name):
             return self.refused("The user is existed")
-        if not said.get("password"):
-            return self.refused("password can not be blank")
         self.put(User(name, ""), said)
         return Reply(ResponseCode.SUCCESS)
 
@@ -119,6 +121,8 @@ class Users(Part):
         said = self.said(command)
         if said.get("userType") == SUPER and self.is_below(command):
             raise RefusedError(NOT_CHANGED)
+        if not name.strip():
+            return self.refused(NO_NAME)
         if user is None:
             return self.refused("The user is not exist")
         if user.user_type == SUPER and self.is_below(command):
@@ -131,7 +135,7 @@ class Users(Part):
         """One that is not there is gone already."""
         name = fields.text(command.ext, "username") or ""
         if not name.strip():
-            return self.refused(NOT_REMOVED)
+            return self.refused(NO_NAME)
         user = self.table.get(name)
         if user is not None and user.user_type == SUPER and self.is_below(command):
             return self.refused(NOT_CHANGED)
@@ -184,7 +188,7 @@ class Users(Part):
         kind, status = said.get("userType"), said.get("userStatus")
         self.table[user.username] = msgspec.structs.replace(
             user,
-            password=said.get("password") or user.password,
+            password=user.password if is_blank(said.get("password")) else said["password"],
             user_type=kind if kind in (SUPER, NORMAL) else user.user_type,
             user_status=status if status in (ENABLED, DISABLED) else user.user_status,
         )
@@ -217,6 +221,11 @@ class Users(Part):
             raise ConfigError(f"initAuthenticationUser: {error}; expected a JSON object") from error
         if first.username not in self.table:
             self.put(first, {"userType": SUPER})
+
+
+def is_blank(text: str | None) -> bool:
+    """Whether a text says nothing."""
+    return not (text or "").strip()
 
 
 def shown(user: User) -> dict[str, str]:

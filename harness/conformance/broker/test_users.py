@@ -96,8 +96,10 @@ def test_user_is_made(bk: BrokerSession) -> None:
     other = make(bk, "secret-2", userType="Queen")
     plain = make(bk, "secret-3")
     show(bk, great) >> Reply(SUCCESS, shown(great, "Super"))
-    for user in (other, plain):
+    off, odd = make(bk, "secret-4", userStatus="disable"), make(bk, "secret-5", userStatus="asleep")
+    for user in (other, plain, odd):
         show(bk, user) >> Reply(SUCCESS, shown(user))
+    show(bk, off) >> Reply(SUCCESS, shown(off, status="disable"))
     asks(bk, great.sign) >> Reply(SUCCESS)
     asks(bk, plain.sign) >> Reply(SUCCESS)
 
@@ -109,8 +111,9 @@ def test_user_is_made_once(bk: BrokerSession) -> None:
     again = about(bk, code, user.access_key, password="secret-2")
     again >> Reply(NO_PERMISSION, remark="The user is existed")
     without, empty = Account(bk.name("U"), ""), Account(bk.name("U"), "")
-    refused = about(bk, code, without.access_key, userType="Super")
-    refused >> Reply(NO_PERMISSION, remark="password can not be blank")
+    for said in ({"userType": "Super"}, {"password": ""}, {"password": " "}):
+        refused = about(bk, code, without.access_key, **said)
+        refused >> Reply(NO_PERMISSION, remark="password can not be blank")
     about(bk, code, empty.access_key) >> Reply(ResponseCode.SYSTEM_ERROR)
     show(bk, user) >> Reply(SUCCESS, shown(user))
     for none in (without, empty):
@@ -131,7 +134,7 @@ def test_users_are_listed(bk: BrokerSession) -> None:
     asked(bk, RequestCode.AUTH_LIST_USER) >> Reply(SUCCESS, every)
 
 
-@case(kills=["passwords-stay", "changed-users-are-normal"], setup=ON)
+@case(kills=["passwords-stay", "changed-users-are-normal", "blanks-are-passwords"], setup=ON)
 def test_user_is_changed(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     old = make(bk, "secret-1", userType="Super")
@@ -141,16 +144,28 @@ def test_user_is_changed(bk: BrokerSession) -> None:
     asks(bk, old.sign) >> FAILED
     asks(bk, new.sign) >> Reply(SUCCESS)
     show(bk, new) >> Reply(SUCCESS, shown(new, "Super"))
+    for more, kind in (
+        ({"password": " ", "userType": "Queen"}, "Super"),
+        ({"password": "", "userType": "Normal", "userStatus": "asleep"}, "Normal"),
+    ):
+        about(bk, RequestCode.AUTH_UPDATE_USER, old.access_key, **more) >> Reply(SUCCESS)
+        show(bk, new) >> Reply(SUCCESS, shown(new, kind))
 
 
-@case(kills=["nameless-users-are-made", "nameless-users-are-removed"], setup=WITH_RIGHTS)
+@case(
+    kills=["nameless-users-are-made", "nameless-users-are-removed", "blanks-are-names-of-users"],
+    setup=WITH_RIGHTS,
+)
 def test_user_needs_a_name(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     said = document({"username": bk.name("U"), "password": "secret"})
-    bk.call(RequestCode.AUTH_CREATE_USER, None, said) >> NAMELESS
-    bk.call(RequestCode.AUTH_UPDATE_USER, None, said) >> NAMELESS
-    bk.call(RequestCode.AUTH_GET_USER, None) >> NAMELESS
-    bk.call(RequestCode.AUTH_DELETE_USER, None) >> Reply(NO_PERMISSION, remark="username can not be blank")
+    blank, refused = {"username": " "}, Reply(NO_PERMISSION, remark="username can not be blank")
+    for code in (RequestCode.AUTH_CREATE_USER, RequestCode.AUTH_UPDATE_USER):
+        bk.call(code, None, said) >> NAMELESS
+        bk.call(code, blank, said) >> refused
+    for named in (None, blank):
+        bk.call(RequestCode.AUTH_GET_USER, named) >> NAMELESS
+        bk.call(RequestCode.AUTH_DELETE_USER, named) >> refused
 
 
 @case(kills=["disabled-users-sign"], setup=ON)
@@ -217,11 +232,28 @@ def test_user_is_removed_where_there_are_no_rights(bk: BrokerSession) -> None:
     show(bk, user) >> NONE
 
 
-@case(kills=["users-are-not-stored", "changes-of-users-are-not-stored"], own_server=True, setup=ON)
+@case(
+    kills=[
+        "users-are-not-stored",
+        "changes-of-users-are-not-stored",
+        "first-user-is-made-anew",
+        "removed-users-are-stored",
+    ],
+    own_server=True,
+    setup=WITH_RIGHTS,
+)
 def test_users_survive_a_restart(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     first, second = make(bk, "Geheimnis-ß", userType="Super"), make(bk, "secret-2")
+    gone, renewed = make(bk, "secret-3"), Account(ROOT.access_key, "Noch-größer")
     about(bk, RequestCode.AUTH_UPDATE_USER, second.access_key, userStatus="disable") >> Reply(SUCCESS)
+    about(bk, RequestCode.AUTH_UPDATE_USER, ROOT.access_key, password=renewed.secret_key) >> Reply(SUCCESS)
+    bk.sign_as(renewed)
     bk.restart()
     show(bk, first) >> Reply(SUCCESS, shown(first, "Super"))
     show(bk, second) >> Reply(SUCCESS, shown(second, status="disable"))
+    show(bk, renewed) >> Reply(SUCCESS, shown(renewed, "Super"))
+    about(bk, RequestCode.AUTH_DELETE_USER, gone.access_key) >> Reply(SUCCESS)
+    bk.restart()
+    show(bk, gone) >> NONE
+    show(bk, first) >> Reply(SUCCESS, shown(first, "Super"))

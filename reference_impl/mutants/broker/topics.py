@@ -175,6 +175,16 @@ def system_topics_are_deleted(original, self, topic):
     return None
 
 
+@mutant(Topics.is_system, "A name that begins as those of the system do is free.")
+def beginnings_of_system_topics_are_free(original, self, topic):
+    return topic in self.system
+
+
+@mutant(Topics.excess, "A name of 127 characters is too long.")
+def longest_topics_are_too_long(original, self, topic):
+    return original(self, f"{topic}x")
+
+
 # -- several at once, and one of them ------------------------------------------------------------------------
 
 

@@ -169,3 +169,24 @@ def removals_need_a_provider_of_rights(original, self, command, connection, now)
     if self.broker.rights.is_kept:
         return original(self, command, connection, now)
     return Reply(ResponseCode.SYSTEM_ERROR)
+
+
+@mutant(Users.begin, "A start makes the first user anew.", V5)
+def first_user_is_made_anew(original, self, text):
+    self.put(msgspec.json.decode(text, type=users.User), {"userType": users.SUPER})
+
+
+@mutant(Users.remove, "A user that is removed is there after a restart.", V5)
+def removed_users_are_stored(original, self, name):
+    self.table.pop(name, None)
+
+
+@mutant(Users.create, "A user may be called by a blank.", V5)
+def blanks_are_names_of_users(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    return Reply(ResponseCode.SUCCESS) if reply.remark == users.NO_NAME else reply
+
+
+@mutant(Users.put, "Blanks are a password.", V5)
+def blanks_are_passwords(original, self, user, said):
+    original(self, msgspec.structs.replace(user, password=said.get("password") or user.password), said)

@@ -97,6 +97,12 @@ OPEN = {
     f"{{dir}}/{OTHER_FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.6\n- 127.0.0.1\n",
 }
 """Access control that lets everything in that comes from this machine."""
+APART = {
+    **_ON,
+    f"{{dir}}/{FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.7\n",
+    f"{{dir}}/{OTHER_FILE}": accounts(ADMINISTRATOR),
+}
+"""Access control with an administrator alone, who is not in the file that new accounts go to."""
 ADDRESSED = {
     **_ON,
     f"{{dir}}/{FILE}": "globalWhiteRemoteAddresses:\n- 10.9.8.7\n" + accounts(ADMINISTRATOR),

@@ -41,7 +41,12 @@ def test_every_file_counts(bk: BrokerSession) -> None:
         bk.send(topic) >> Reply(SUCCESS)
 
 
-@case(kills=["changed-files-are-not-read", "removed-accounts-stay"], clock=True, own_server=True, setup=ALONE)
+@case(
+    kills=["changed-files-are-not-read", "removed-accounts-stay", "files-are-compared-with-the-first"],
+    clock=True,
+    own_server=True,
+    setup=ALONE,
+)
 def test_changed_file_is_read_again(bk: BrokerSession) -> None:
     topic = made(bk)
     placed(bk, WITH_SENDER)
@@ -53,6 +58,10 @@ def test_changed_file_is_read_again(bk: BrokerSession) -> None:
     bk.max_offset(topic).eventually() >> REFUSED
     bk.sign_as(BOTH)
     bk.send(topic) >> Reply(SUCCESS)
+    placed(bk, accounts(ADMINISTRATOR))
+    bk.send(topic).eventually() >> REFUSED
+    bk.sign_as(ADMIN)
+    bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
 
 
 @case(kills=["new-files-are-not-read"], clock=True, own_server=True, setup=ALONE)

@@ -213,7 +213,8 @@ def test_light_group_is_shown(bk: BrokerSession) -> None:
     asked(bk, code, group=group, topK="5") >> Reply(SUCCESS, of_all)
     of_one = {**common, "liteTopic": "Thema-ü", "totalLagCount": -1}
     asked(bk, code, group=group, liteTopic="Thema-ü") >> Reply(SUCCESS, of_one)
-    bk.call(code, {"group": group}) >> Reply(ERROR)
+    for lacking in ({}, {"topK": "0"}, {"topK": "-1"}):
+        bk.call(code, {"group": group, **lacking}) >> Reply(ERROR)
     bk.call(RequestCode.TRIGGER_LITE_DISPATCH, {"group": group}) >> Reply(SUCCESS)
 
 

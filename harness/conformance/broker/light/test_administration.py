@@ -91,6 +91,8 @@ def test_lags_of_a_group_are_shown(bk: BrokerSession) -> None:
     fill(bk, topic, "short", b"d")
     for of, one in ((group, client), (other, of_other)):
         bk.light_pop(topic, of, one, poll=SOON).bodies >> Reply(SUCCESS, [b"d"])
+    bk.send(heavy := bk.topic("heavy")) >> Reply(SUCCESS)
+    bk.commit_offset(group, heavy, 0, 0) >> Reply(SUCCESS)
     bk.subscribe(topic, group, client, light, "done") >> Reply(SUCCESS)
     for one, bodies in (("done", [b"e"]), (light, [b"a", b"b", b"c"])):
         fill(bk, topic, one, *bodies)
@@ -138,6 +140,8 @@ def test_whole_lag_of_a_light_topic_is_shown(bk: BrokerSession) -> None:
     lags(bk, group, liteTopic=light).eventually() >> Reply(SUCCESS, lag)
     greatest = [{"earliestUnconsumedTimestamp": second, "lagCount": 1, "liteTopic": light}]
     lags(bk, group, topK="1") >> Reply(SUCCESS, Including({"lagCountTopK": greatest}))
+    newest = {"lastUpdateTimestamp": second, "maxOffset": 2, "minOffset": 0}
+    light_info(bk, topic, light) >> Reply(SUCCESS, Including({"topicOffset": newest}))
     consume(bk, topic, group, client)
     all_done = {**later, "consumerOffset": 2, "lastTimestamp": second}
     nothing = {"earliestUnconsumedTimestamp": -1, "liteTopicOffsetWrapper": all_done, "totalLagCount": 0}
@@ -318,3 +322,6 @@ def test_number_of_shown_light_topics_can_be_limited(bk: BrokerSession) -> None:
         shown = [Matching(rf"^%LMQ%\${topic}\$(one|two|three)$")] * number
         info = asked(bk, RequestCode.GET_LITE_CLIENT_INFO, None, **sent)
         info >> Reply(SUCCESS, Including({"liteTopicCount": 3, "liteTopicSet": shown}))
+    for nonsense in ("0", "-1"):
+        sent = {**named, "parentTopic": topic, "maxCount": nonsense}
+        bk.call(RequestCode.GET_LITE_CLIENT_INFO, sent) >> Reply(ResponseCode.SYSTEM_ERROR)

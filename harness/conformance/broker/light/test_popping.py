@@ -202,9 +202,9 @@ def test_unsubscribed_gets_none(bk: BrokerSession) -> None:
 def test_all_are_said_at_once(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic)
-    client = subscribed(bk, topic, group, "one", "two")
+    client = subscribed(bk, topic, group, "one", "nil", "two")
     bk.subscribe(topic, group, client, "two", action="COMPLETE_ADD") >> Reply(SUCCESS)
-    for light in ("one", "two"):
+    for light in ("one", "nil", "two"):
         fill(bk, topic, light, light.encode())
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"two"])
     bk.light_pop(topic, group, client) >> NOTHING
@@ -224,10 +224,12 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
     client, idle = (subscribed(bk, topic, group, name) for name in (light, "idle"))
     waiting = bk.light_pop(topic, group, idle, poll=30, on=bk.connect())
     pop = bk.light_pop(topic, group, client, poll=90, on=bk.connect())
+    bk.advance(10)
+    bk.call(RequestCode.TRIGGER_LITE_DISPATCH, {"group": group}) >> Reply(SUCCESS)
     put(bk, topic, "other", b"other")
     put(bk, topic, light, b"at last")
     pop.bodies >> Reply(SUCCESS, [b"at last"])
-    bk.advance(30 + bk.jitter)
+    bk.advance(20 + bk.jitter)
     waiting >> NOTHING
 
 

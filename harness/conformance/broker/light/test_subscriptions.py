@@ -126,6 +126,7 @@ def test_wildcard_group_gets_all(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, first, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"2"])
     bk.subscribe(topic, group, other, action="COMPLETE_ADD") >> Reply(SUCCESS)
     bk.subscribe(topic, group, first, action="COMPLETE_REMOVE") >> Reply(SUCCESS)
+    bk.subscribe(topic, group, other, "three", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
     fill(bk, topic, "three", b"3")
     bk.light_pop(topic, group, first) >> NOTHING
     bk.light_pop(topic, group, other, invisible=LONG, poll=FOUND).bodies >> Reply(SUCCESS, [b"3"])
@@ -187,18 +188,23 @@ def test_subscription_says_where_to_begin(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, client) >> NOTHING
     put(bk, topic, light, b"f")
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"f"])
+    new, of_new = bound_group(bk, topic), bk.name("client")
+    begins(bk, topic, new, of_new, light, "TAIL_N", 2)
+    bk.light_pop(topic, new, of_new, poll=SOON).bodies >> Reply(SUCCESS, [*bodies, b"f"])
 
 
 @case(kills=["light-groups-never-begin-anew", "light-groups-always-begin-anew"], setup=LIGHT)
 def test_unsubscribing_can_begin_anew(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    fill(bk, topic, light, b"a", b"b", b"c")
-    for anew, bodies in (("true", [b"a", b"b", b"c"]), ("false", [b"c"])):
+    fill(bk, topic, light, *(every := [b"a", b"b", b"c", b"d"]))
+    for anew, bodies in (("true", every), ("false", [b"d"])):
         group = bound_group(bk, topic, **{"reset.offset.unsubscribe": anew})
-        client = subscribed(bk, topic, group, light)
+        client, stranger = subscribed(bk, topic, group, "empty", light), bk.name("stranger")
         consume(bk, topic, group, client, light, b"a", b"b")
-        bk.subscribe(topic, group, client, light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
-        bk.subscribe(topic, group, client, light) >> Reply(SUCCESS)
+        bk.subscribe(topic, group, stranger, light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+        consume(bk, topic, group, client, light, b"c")
+        bk.subscribe(topic, group, client, "empty", light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+        bk.subscribe(topic, group, client, "empty", light) >> Reply(SUCCESS)
         bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, bodies)
 
 

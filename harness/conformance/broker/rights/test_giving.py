@@ -96,7 +96,7 @@ def test_rights_are_taken(bk: BrokerSession) -> None:
     rights(bk, user) >> Reply(SUCCESS, left)
     take(bk, user, resource="Topic:B") >> Reply(SUCCESS)
     rights(bk, user) >> Reply(SUCCESS, left)
-    take(bk, user, resource="Topic:A", policyType="Default") >> Reply(SUCCESS)
+    take(bk, user, resource="TOPIC:A", policyType="default") >> Reply(SUCCESS)
     rights(bk, user) >> Reply(SUCCESS, shown(user, second))
     take(bk, user, resource="Group:A") >> Reply(SUCCESS)
     rights(bk, user) >> NONE

@@ -17,6 +17,7 @@ from harness.conformance.broker.topics.topics import (
     CHARACTERS,
     CONFLICT,
     ILLEGAL,
+    RESERVED,
     SUCCESS,
     SYSTEM,
     create_topics,
@@ -40,6 +41,7 @@ ILLEGAL_IN_55 = {
     LONG_RETRY: f"{OF_A_GROUP}: {LONG_RETRY}, and it's longer than topic max length: 255",
     LONG_DEAD: f"{OF_A_GROUP}: {LONG_DEAD}, and it's longer than topic max length: 255",
     SYSTEM: CONFLICT,
+    RESERVED: ILLEGAL[RESERVED],
 }
 """The members of each topic, by name."""
 
@@ -84,16 +86,32 @@ def test_same_again_is_not_announced(bk: BrokerSession) -> None:
     announced(bk, topic, since=again, within=3) >> Silence()
 
 
-@case(kills=["illegal-topics-are-made", "illegal-topics-are-code-29"])
+@case(
+    kills=[
+        "illegal-topics-are-made",
+        "illegal-topics-are-code-29",
+        "beginnings-of-system-topics-are-free",
+        "longest-topics-are-too-long",
+    ]
+)
 def test_illegal_name_is_refused(bk: BrokerSession) -> None:
     for topic, remark in ILLEGAL.items():
         bk.create_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
+    bk.create_topic(bk.name("T").ljust(127, "x")) >> Reply(SUCCESS)
 
 
-@case(kills=["illegal-topics-are-made", "illegal-is-code-1"])
+@case(
+    kills=[
+        "illegal-topics-are-made",
+        "illegal-is-code-1",
+        "beginnings-of-system-topics-are-free",
+        "longest-topics-are-too-long",
+    ]
+)
 def test_illegal_name_is_an_invalid_parameter(bk: BrokerSession) -> None:
     for topic, remark in ILLEGAL.items():
         bk.create_topic(topic) >> Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
+    bk.create_topic(bk.name("T").ljust(127, "x")) >> Reply(SUCCESS)
 
 
 @case(kills=["illegal-topics-are-made", "illegal-is-code-1", "topics-of-groups-have-short-names"])

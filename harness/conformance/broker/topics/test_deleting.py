@@ -4,7 +4,7 @@ from harness.conformance import (
     Reply,
     case,
 )
-from harness.conformance.broker.topics.topics import BLANK, CONFLICT, ILLEGAL, SUCCESS, SYSTEM, status
+from harness.conformance.broker.topics.topics import BLANK, ILLEGAL, RESERVED, SUCCESS, SYSTEM, status
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
@@ -37,7 +37,8 @@ def test_deletion_of_unknown_succeeds(bk: BrokerSession) -> None:
 @case(kills=["system-topics-are-deleted"])
 def test_system_topics_stay(bk: BrokerSession) -> None:
     refused = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
-    bk.delete_topic(SYSTEM) >> Reply(refused, remark=CONFLICT)
+    for topic in (SYSTEM, RESERVED):
+        bk.delete_topic(topic) >> Reply(refused, remark=ILLEGAL[topic])
 
 
 @case(kills=["cleaning-removes-existing-topics"])

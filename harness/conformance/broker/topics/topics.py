@@ -16,11 +16,14 @@ SYSTEM = "SCHEDULE_TOPIC_XXXX"
 BLANK = "The specified topic is blank."
 CHARACTERS = "contains illegal characters, allowing only ^[%|a-zA-Z0-9_-]+$"
 CONFLICT = f"The topic[{SYSTEM}] is conflict with system topic."
+RESERVED = "rmq_sys_of-no-one"
+"""A name that no topic has, but begins as those of the system do."""
 ILLEGAL = {
     "": BLANK,
     "a b": f"The specified topic {CHARACTERS}",
     "x" * 128: "The specified topic is longer than topic max length.",
     SYSTEM: CONFLICT,
+    RESERVED: f"The topic[{RESERVED}] is conflict with system topic.",
 }
 
 

@@ -79,6 +79,13 @@ def the_first_account_is_never_changed(original, self, key, said, now):
     self.write(name, {**content, "accounts": [*accounts, said]}, now)
 
 
+@mutant(AccessAdministration.put, "Code 50 adds no account to a file that has none.", V4)
+def accounts_need_another_in_their_file(original, self, key, said, now):
+    if not self.content(self.file_of(key) or DEFAULT_FILE).get("accounts"):
+        raise AclError("there are no accounts")
+    original(self, key, said, now)
+
+
 @mutant(AccessAdministration.put, "Code 50 removes the other accounts of the file.", V4)
 def changed_accounts_stand_alone(original, self, key, said, now):
     original(self, key, said, now)

@@ -17,6 +17,13 @@ def changed_files_are_not_read(original, self, name, data, now):
         original(self, name, data, now)
 
 
+@mutant(Access.tick, "A file that is as it was at first is not read again.", V4)
+def files_are_compared_with_the_first(original, self, now):
+    first = dict(self._seen)
+    original(self, now)
+    self._seen |= first
+
+
 @mutant(Access.changed, "A file that is new is not read.", V4)
 def new_files_are_not_read(original, self, name, data, now):
     if name in self.files:
