@@ -4,6 +4,7 @@ from harness.wire import ResponseCode
 from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import FULL, HELD, PopWaiting
 from reference_impl.mutants.registry import V5, after, mutant
 
@@ -34,6 +35,19 @@ def pops_need_no_record(original, self, of, offsets, found, now):
 def hiding_needs_no_record(original, self, again, offset, invisible, handle, suspended, now):
     original(self, again, offset, invisible, handle, suspended, now)
     return True
+
+
+@mutant(CheckPoints.add, "Messages can be hidden for longer than timerMaxDelaySec.", V5)
+def messages_are_hidden_for_any_time(
+    original, self, pop, offsets, invisible, revive_queue, now, *, suspended=False
+):
+    most = self.config.timer_max_delay_sec * 1_000
+    return original(self, pop, offsets, min(invisible, most), revive_queue, now, suspended=suspended)
+
+
+@mutant(PopNotifications.look_again, "A notification whose topic is deleted is answered as before.", V5)
+def notifications_outlive_their_topic(original, self, asked, poll, until, command, connection, now):
+    return self.look(asked, poll, until, command, connection, now)
 
 
 @mutant(Pops.carry_out, "A pop whose topic is deleted is answered as if it existed.", V5)

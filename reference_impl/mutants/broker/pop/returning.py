@@ -8,6 +8,7 @@ from harness.wire.messages import Message, TopicName
 from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -157,6 +158,28 @@ def what_comes_again_releases_no_pops(original, self, point, message, now):
     self.broker.pop_waiting._more = before
 
 
+@after(PopAcks.hide, "The answer to code 200053 has the popTime of the previous handle.", V5)
+def new_handles_are_the_old_ones(reply, command):
+    if reply.code == ResponseCode.SUCCESS:
+        reply.ext = {**(reply.ext or {}), "popTime": command.ext["extraInfo"].split(" ")[1]}
+
+
+@after(PopAcks.hide, "The answer to code 200053 names another queue of the log than the pop did.", V5)
+def new_handles_name_another_queue_of_the_log(reply):
+    if reply.code == ResponseCode.SUCCESS:
+        reply.ext = {**(reply.ext or {}), "reviveQid": "77"}
+
+
+@mutant(PopAcks.meant, "An entry of a batch acknowledgement without a kind is about the topic itself.", V5)
+def acks_without_a_kind_are_of_the_topic(original, self, ack):
+    return original(self, replace(ack, retry=ack.retry or "0"))
+
+
+@mutant(PopAcks.meant, "A batch acknowledgement looks into topics of the older names alone.", V5)
+def acks_of_several_are_of_the_older_topic(original, self, ack):
+    return original(self, replace(ack, retry=ack.retry and ack.retry.replace("2", "1")))
+
+
 @mutant(PopAcks.acknowledge, "Any text is a valid handle.", V5)
 def handles_may_be_anything(original, self, command, connection, now):
     try:
@@ -268,6 +291,34 @@ def _with_share(self, original, share, *parts):
     found = original(self, *parts)
     self.broker.config = config
     return found
+
+
+@mutant(Pops.retry_topic, "With enableRetryTopicV2, pops look into the topics of the newer names alone.", V5)
+def newer_brokers_look_into_newer_topics_alone(original, self, asked, number):
+    return original(self, asked, 1)
+
+
+@mutant(Pops.retry_topic, "With enableRetryTopicV2, pops look into the topics of the older names alone.", V5)
+def newer_brokers_look_into_older_topics_alone(original, self, asked, number):
+    return original(self, asked, 0)
+
+
+@mutant(CheckPoints.revive, "The topic of what comes again is made anew each time.", V5)
+def retry_topics_of_pops_are_made_anew(original, self, point, message, now):
+    topic = point.pop.topic
+    if topic.startswith(TopicName.RETRY_PREFIX):
+        self.broker.topics.create(topic, 1, READ | WRITE, now)
+    original(self, point, message, now)
+
+
+@mutant(CheckPoints.over, "A message comes again to a group that has been deleted.", V5)
+def comes_again_to_deleted_groups(original, self, point, now):
+    known, groups = self.broker.groups.find(point.pop.group, now), self.broker.groups.table
+    if known is None:
+        groups[point.pop.group] = self.broker.groups.made(point.pop.group)
+    original(self, point, now)
+    if known is None:
+        del groups[point.pop.group]
 
 
 @mutant(Pops.find, "popFromRetryProbability counts as 0.", V5)
