@@ -66,6 +66,17 @@ def test_message_without_a_record_is_not_hidden(bk: BrokerSession) -> None:
     bk.hide(topic, group, handles[1], 10) >> Reply(SUCCESS)
 
 
+@case(kills=["messages-are-hidden-for-any-time"], setup={"timerMaxDelaySec": "100"})
+def test_message_is_not_hidden_for_too_long(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    pop = bk.pop(topic, group, invisible=90)
+    pop.bodies >> Reply(SUCCESS, [b"a"])
+    (handle,) = (pop.handles >> Reply(SUCCESS)).value
+    told = Including({"popTime": "0", "invisibleTime": "0", "reviveQid": "0"})
+    bk.hide(topic, group, handle, 150) >> Reply(ResponseCode.SYSTEM_ERROR, ext=told)
+    bk.hide(topic, group, handle, 90) >> Reply(SUCCESS)
+
+
 @case(kills=["pops-outlive-their-topic"], clock=True)
 def test_wait_for_a_topic_that_is_deleted(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()

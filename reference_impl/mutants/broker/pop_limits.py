@@ -36,6 +36,14 @@ def hiding_needs_no_record(original, self, again, offset, invisible, handle, sus
     return True
 
 
+@mutant(CheckPoints.add, "Messages can be hidden for longer than timerMaxDelaySec.", V5)
+def messages_are_hidden_for_any_time(
+    original, self, pop, offsets, invisible, revive_queue, now, *, suspended=False
+):
+    most = self.config.timer_max_delay_sec * 1_000
+    return original(self, pop, offsets, min(invisible, most), revive_queue, now, suspended=suspended)
+
+
 @mutant(Pops.carry_out, "A pop whose topic is deleted is answered as if it existed.", V5)
 def pops_outlive_their_topic(original, self, asked, wanted, command, connection, now):
     reply = original(self, asked, wanted, command, connection, now)

@@ -144,12 +144,31 @@ UNREAD = {
 }
 
 
-@case(kills=["every-filter-is-readable", "order-is-of-text-too", "every-number-is-a-condition"], setup=ON)
+READABLE = (
+    "a NOT BETWEEN 5 AND 4",
+    "a BETWEEN 5 AND 5.5",
+    "a BETWEEN 5 AND 5",
+    "1 = TRUE",
+    "'x' <> FALSE",
+    "TRUE = FALSE",
+)
+
+
+@case(
+    kills=[
+        "every-filter-is-readable",
+        "order-is-of-text-too",
+        "every-number-is-a-condition",
+        "constants-equal-no-constants",
+    ],
+    setup=ON,
+)
 def test_unreadable_expression_is_refused(bk: BrokerSession) -> None:
     for expressions in UNREAD.values():
         for expression in expressions:
             checked(bk, expression) >> Reply(UNREADABLE)
-    checked(bk, "a NOT BETWEEN 5 AND 4") >> Reply(SUCCESS)
+    for expression in READABLE:
+        checked(bk, expression) >> Reply(SUCCESS)
 
 
 @case(kills=["texts-are-whole-texts", "parts-are-not-denied"], setup=ON)

@@ -157,12 +157,14 @@ def test_messages_that_come_again_can_be_filtered_as_before(bk: BrokerSession) -
     of_group(bk, topic, group, 2).bodies >> Reply(SUCCESS, [b"1"])
 
 
-@case(kills=["pops-want-everything"], setup=ON)
+@case(kills=["pops-want-everything", "pops-without-a-filter-are-refused"], setup=ON)
 def test_pop_brings_a_filter(bk: BrokerSession) -> None:
     topic, group = with_a(bk, "1", "8", "3", "9"), bk.group()
     pop = bk.pop(topic, group, ext={"exp": "a > 5", "expType": SQL})
     pop.bodies >> Reply(SUCCESS, [b"1", b"3"])
-    bk.pop(topic, bk.group("other")).bodies >> Reply(SUCCESS, [b"0", b"1", b"2", b"3"])
+    for number, none in enumerate(({}, {"expType": SQL}, {"exp": "", "expType": SQL})):
+        pop = bk.pop(topic, bk.group(f"other{number}"), ext=none)
+        pop.bodies >> Reply(SUCCESS, [b"0", b"1", b"2", b"3"])
 
 
 @case(kills=["pops-need-filters-on"])

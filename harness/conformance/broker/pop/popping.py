@@ -18,12 +18,12 @@ NEWER = {"enableRetryTopicV2": "true", "retrieveMessageFromPopRetryTopicV1": "fa
 NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
 
 
-def filled(bk: BrokerSession, *bodies: bytes, tags: str | None = None) -> tuple[str, str]:
-    """A topic with these messages in queue 0, all of them to be popped, and a group."""
+def filled(bk: BrokerSession, *bodies: bytes, queue: int = 0, tags: str | None = None) -> tuple[str, str]:
+    """A topic with these messages in one queue, all of them to be popped, and a group."""
     topic = bk.topic()
     for body in bodies:
-        bk.send(topic, body, tags=tags) >> Reply(SUCCESS)
-    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, len(bodies))
+        bk.send(topic, body, queue, tags=tags) >> Reply(SUCCESS)
+    bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, len(bodies))
     return topic, bk.group()
 
 

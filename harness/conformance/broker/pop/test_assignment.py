@@ -35,7 +35,7 @@ def test_mode_without_topic_or_group_is_refused(bk: BrokerSession) -> None:
 
 ROUTED = {"serverLoadBalancerEnable": "true"}
 """A Broker for the cases that control the answers of its NameServer."""
-POPS = {"defaultMessageRequestMode": "POP"}
+POPS = {"defaultMessageRequestMode": "POP", "defaultPopShareQueueNum": "1"}
 ROUTE_WITHIN = 3
 """Protocol seconds that a NameServer has to answer with a route."""
 
@@ -132,8 +132,13 @@ def test_members_beyond_the_queues_share_them(bk: BrokerSession) -> None:
         bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP")])
 
 
-@case(kills=["default-mode-is-pull", "retry-topics-have-the-default-mode"], setup=POPS)
+@case(
+    kills=["default-mode-is-pull", "default-mode-shares-nothing", "retry-topics-have-the-default-mode"],
+    setup=POPS,
+)
 def test_default_mode_is_configured(bk: BrokerSession) -> None:
+    topic, group, (_, two, _) = members(bk, 3)
+    bk.assignment(topic, group, two).queues >> Reply(SUCCESS, [(2, "POP"), (3, "POP")])
     topic, group, (one, other) = members(bk)
     bk.assignment(topic, group, other).queues >> Reply(SUCCESS, [(-1, "POP")])
     bk.assignment(f"%RETRY%{group}", group, other).queues >> Reply(SUCCESS, [(2, "PULL"), (3, "PULL")])

@@ -20,18 +20,18 @@ def test_order_blocks_the_queue(bk: BrokerSession) -> None:
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
 
 
-@case(kills=["ordered-pops-go-on"], clock=True)
+@case(kills=["ordered-pops-go-on", "ordered-pops-count-to-one", "ordered-counts-are-the-highest"], clock=True)
 def test_order_goes_on_with_what_is_not_acknowledged(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a", b"b", b"c")
+    topic, group = filled(bk, b"a", b"b", b"c", queue=2)
     first = bk.pop(topic, group, most=2, order=True)
     handles = (
-        first.handles >> Reply(SUCCESS, ext=Including({"reviveQid": "999", "orderCountInfo": "0 0 0"}))
+        first.handles >> Reply(SUCCESS, ext=Including({"reviveQid": "999", "orderCountInfo": "0 2 0"}))
     ).value
     bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
-    bk.advance(HIDDEN + bk.jitter)
-    again = bk.pop(topic, group, order=True)
-    counted = Including({"orderCountInfo": Matching(r"^0 qo0%1 1;0 0 0$")})
-    again.bodies >> Reply(SUCCESS, [b"b", b"c"], ext=counted)
+    for counts in ("0 qo2%1 1;0 2 0", "0 qo2%1 2;0 qo2%2 1;0 2 1"):
+        bk.advance(HIDDEN + bk.jitter)
+        again = bk.pop(topic, group, order=True)
+        again.bodies >> Reply(SUCCESS, [b"b", b"c"], ext=Including({"orderCountInfo": counts}))
 
 
 @case(kills=["ordered-acks-of-anything", "ordered-acks-are-of-nobody"])
@@ -122,14 +122,22 @@ def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
 
 
-@case(kills=["notifications-know-no-order", "ordered-acks-free-nothing"])
+@case(
+    kills=["notifications-know-no-order", "notifications-know-no-attempts", "ordered-acks-free-nothing"],
+)
 def test_notification_in_order(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b")
-    (handle,) = popped(bk, topic, group, order=True)
+    pop = bk.pop(topic, group, most=1, order=True, attempt="one")
+    handle = (pop.handles >> Reply(SUCCESS)).value[0]
     asked = {"topic": topic, "consumerGroup": group, "queueId": "-1", "pollTime": "0", "bornTime": "0"}
-    for order, has in (("true", "false"), ("false", "true")):
-        told = Including({"hasMsg": has})
-        bk.call(RequestCode.NOTIFICATION, {**asked, "order": order}) >> Reply(SUCCESS, ext=told)
+    for order, attempt, has in (
+        ("true", None, "false"),
+        ("true", "two", "false"),
+        ("true", "one", "true"),
+        ("false", None, "true"),
+    ):
+        told, more = Including({"hasMsg": has}), {"order": order, "attemptId": attempt}
+        bk.call(RequestCode.NOTIFICATION, {**asked, **more}) >> Reply(SUCCESS, ext=told)
     bk.ack(topic, group, handle) >> Reply(SUCCESS)
     told = Including({"hasMsg": "true"})
     bk.call(RequestCode.NOTIFICATION, {**asked, "order": "true"}) >> Reply(SUCCESS, ext=told)
@@ -187,15 +195,28 @@ def test_order_ends_the_wait_when_its_time_is_over(bk: BrokerSession) -> None:
     pop.bodies >> Reply(SUCCESS, [b"a"])
 
 
+@case(kills=["ordered-acks-free-in-silence", "first-ordered-ack-ends-waits"])
+def test_order_ends_the_wait_when_all_are_acknowledged(bk: BrokerSession) -> None:
+    for queue in (-1, 2):
+        topic, group = filled(bk, b"a", b"b", b"c", queue=2)
+        first, second = popped(bk, topic, group, 2, order=True)
+        pop = bk.pop(topic, group, queue, most=1, poll=600, order=True, on=bk.connect())
+        bk.polling(topic, group, queue).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+        bk.ack(topic, group, first) >> Reply(SUCCESS)
+        bk.polling(topic, group, queue) >> Reply(SUCCESS, ext={"pollingNum": "1"})
+        bk.ack(topic, group, second) >> Reply(SUCCESS)
+        pop.bodies >> Reply(SUCCESS, [b"c"])
+
+
 @case(kills=["changed-times-free-in-silence"], clock=True)
 def test_order_ends_the_wait_when_a_changed_time_is_over(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a", b"b")
+    topic, group = filled(bk, b"a", b"b", queue=2)
     (handle,) = popped(bk, topic, group, order=True)
     changed = bk.hide(topic, group, handle, 120) >> Reply(SUCCESS)
-    pop = bk.pop(topic, group, most=1, poll=600, order=True, on=bk.connect())
-    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    pop = bk.pop(topic, group, 2, most=1, poll=600, order=True, on=bk.connect())
+    bk.polling(topic, group, 2).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
     bk.advance_short_of(110, since=changed)
-    bk.polling(topic, group) >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.polling(topic, group, 2) >> Reply(SUCCESS, ext={"pollingNum": "1"})
     bk.advance_past(120, since=changed)
     bk.advance(10 + bk.jitter)
     pop.bodies >> Reply(SUCCESS, [b"a"])

@@ -3,6 +3,7 @@
 from harness.conformance import AnyOf, Including, Reply, case
 from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.pop.popping import NO_PERMISSION, SUCCESS, filled
+from harness.conformance.broker.pop.test_returning import fresh_and_again
 from harness.session import BrokerSession
 from harness.session.broker.views import MessagesExchange
 from harness.wire import RequestCode, ResponseCode
@@ -38,6 +39,16 @@ def test_peek_of_all_queues(bk: BrokerSession) -> None:
     for most in (32, 1):
         found = (Reply(SUCCESS, order[:most], ext=told(2)) for order in orders)
         peek(bk, topic, group, -1, most).bodies >> AnyOf(*found)
+
+
+@case(kills=["peeks-leave-out-what-comes-again"])
+def test_peek_of_what_comes_again(bk: BrokerSession) -> None:
+    topic, group = fresh_and_again(bk)
+    for queue in (0, -1):
+        orders = ([b"fresh", b"again"], [b"again", b"fresh"])
+        peek(bk, topic, group, queue).bodies >> AnyOf(*(Reply(SUCCESS, one, ext=told(2)) for one in orders))
+    peek(bk, topic, group, 1).bodies >> Reply(SUCCESS, [b"again"], ext=told(1))
+    peek(bk, topic, bk.group("other")).bodies >> Reply(SUCCESS, [b"fresh"], ext=told(1))
 
 
 @case(kills=["peeks-find-nothing-with-success"])

@@ -64,6 +64,7 @@ def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
     bk.send(topic, b"b", tags="B") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
     bk.pop(topic, group, tags="B || C").bodies >> Reply(SUCCESS, [b"b"])
+    bk.pop(topic, bk.group("other"), tags="B", ext={"expType": None}).bodies >> Reply(SUCCESS, [b"b"])
     bk.pop(topic, group) >> NOTHING
     bk.send(topic, b"c", tags="A") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 3)

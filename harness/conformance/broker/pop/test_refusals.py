@@ -22,12 +22,16 @@ def test_too_many_are_refused(bk: BrokerSession) -> None:
     bk.pop(topic, group, most=32).bodies >> Reply(SUCCESS, [b"a"])
 
 
-@case(kills=["late-pops-are-carried-out"])
+@case(kills=["late-pops-are-carried-out", "pops-are-late-before-their-time-is-over"])
 def test_late_request_is_not_carried_out(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a")
-    remark = Containing("pop message is timeout too much")
-    bk.pop(topic, group, ext={"bornTime": "1000"}) >> Reply(TIMEOUT, remark=remark)
-    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"a"])
+    topic, group = filled(bk, b"a", b"b")
+    pop = bk.pop(topic, group, most=1)
+    now = int((pop.pop_time >> Reply(SUCCESS)).value or 0)
+    late = Reply(TIMEOUT, remark=Containing("pop message is timeout too much"))
+    bk.pop(topic, group, ext={"bornTime": "1000"}) >> late
+    born = {"bornTime": str(now - 600_000)}
+    bk.pop(topic, group, poll=300, ext=born) >> late
+    bk.pop(topic, group, poll=1200, ext=born).bodies >> Reply(SUCCESS, [b"b"])
 
 
 @case(kills=["pops-of-any-topic"])

@@ -16,6 +16,7 @@ from harness.conformance.broker.pop.popping import (
 )
 from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
+from harness.session.exchange import View
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BatchAck, BatchAcks
 
@@ -99,17 +100,24 @@ def test_group_begins_in_the_topic_of_what_comes_again(bk: BrokerSession) -> Non
     bk.offsets().json >> Reply(SUCCESS, table)
 
 
-@case(kills=["comes-again-in-the-older-topic"], clock=True, setup=NEWER)
+@case(
+    kills=["comes-again-in-the-older-topic", "acks-of-several-are-of-the-older-topic"],
+    clock=True,
+    setup=NEWER,
+)
 def test_comes_again_in_the_newer_topic(bk: BrokerSession) -> None:
-    topic, group = filled(bk, b"a")
+    topic, group = filled(bk, b"a", b"b", b"c")
     bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
     bk.advance(10 + REVIVAL + bk.jitter)
     bk.notification(topic, group).eventually() >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
-    bk.max_offset(f"%RETRY%{group}+{topic}").offset >> Reply(SUCCESS, 1)
+    bk.max_offset(f"%RETRY%{group}+{topic}").offset.eventually() >> Reply(SUCCESS, 3)
     again = bk.pop(topic, group)
-    again.given.eventually() >> Reply(SUCCESS, [("2", 0, 0)])
-    again.properties >> Reply(SUCCESS, [Including({"POP_CK": Matching(r"^0 \d+ 60000 \d 2 \S+ 0 0$")})])
-    bk.ack(topic, group, (again.handles >> Reply(SUCCESS)).value[0]) >> Reply(SUCCESS)
+    again.given.eventually() >> Reply(SUCCESS, [("2", 0, offset) for offset in range(3)])
+    marks = [Including({"POP_CK": Matching(rf"^0 \d+ 60000 \d 2 \S+ 0 {offset}$")}) for offset in range(3)]
+    again.properties >> Reply(SUCCESS, marks)
+    handles = (again.handles >> Reply(SUCCESS)).value
+    bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
+    bk.ack_all(topic, group, handles[1:]) >> Reply(SUCCESS)
     bk.advance(HIDDEN + REVIVAL + bk.jitter)
     bk.pop(topic, group) >> NOTHING
 
@@ -237,6 +245,32 @@ def test_old_handle_is_invalid(bk: BrokerSession) -> None:
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
 
 
+def hidden(bk: BrokerSession, topic: str, group: str, handle: str, invisible: float) -> str:
+    """Hides a message for another time, and returns its new handle."""
+    told = View(
+        "new handle",
+        lambda reply: [(reply.ext or {}).get(name) for name in ("popTime", "invisibleTime", "reviveQid")],
+        columns=("popTime", "invisibleTime", "reviveQid"),
+    )
+    *_, revive_queue, kind, broker, queue, offset = handle.split(" ")
+    words = [Matching(r"^\d+$"), str(round(invisible * 1000)), revive_queue]
+    changed = bk.hide(topic, group, handle, invisible).seen_as(told) >> Reply(SUCCESS, words)
+    return " ".join((offset, *changed.value, kind, broker, queue, offset))
+
+
+@case(kills=["new-handles-are-the-old-ones", "new-handles-name-another-queue-of-the-log"], clock=True)
+def test_hidden_has_a_new_handle(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b", b"c", queue=2)
+    first, second, third = popped(bk, topic, group, 3)
+    bk.ack(topic, group, hidden(bk, topic, group, first, 20)) >> Reply(SUCCESS)
+    bk.ack_all(topic, group, [hidden(bk, topic, group, second, 20)]) >> Reply(SUCCESS)
+    hidden(bk, topic, group, hidden(bk, topic, group, third, 20), 300)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    bk.pop(topic, group) >> NOTHING
+    bk.advance(300 - HIDDEN + bk.jitter)
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"c"])
+
+
 @case(kills=["anything-can-be-hidden", "refused-hiding-tells-of-the-pop"])
 def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
@@ -319,6 +353,24 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
     bk.pop(*more) >> NOTHING
 
 
+@case(
+    kills=["comes-again-to-deleted-groups", "popped-is-lost"],
+    clock=True,
+    setup={"autoCreateSubscriptionGroup": "false"},
+)
+def test_does_not_come_again_to_a_deleted_group(bk: BrokerSession) -> None:
+    topic, _ = filled(bk, b"a")
+    deleted, other = bk.group("deleted"), bk.group("other")
+    for group in (deleted, other):
+        bk.create_group(group) >> Reply(SUCCESS)
+        bk.pop(topic, group, invisible=10).bodies >> Reply(SUCCESS, [b"a"])
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": deleted}) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.create_group(deleted) >> Reply(SUCCESS)
+    bk.pop(topic, other).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    bk.pop(topic, deleted) >> NOTHING
+
+
 @case(kills=["revived-come-from-the-producer"], clock=True)
 def test_comes_again_as_a_whole(bk: BrokerSession) -> None:
     topic, group, connection = bk.topic(), bk.group(), bk.connect()
@@ -370,6 +422,29 @@ def test_all_pops_may_end_with_what_comes_again(bk: BrokerSession) -> None:
     topic, group = fresh_and_again(bk)
     for body in (b"fresh", b"again"):
         bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [body])
+
+
+@case(
+    kills=["newer-brokers-look-into-newer-topics-alone", "newer-brokers-look-into-older-topics-alone"],
+    clock=True,
+    setup={"enableRetryTopicV2": "true"},
+)
+def test_comes_again_from_either_topic(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    bk.pop(topic, group, invisible=10).bodies >> Reply(SUCCESS, [b"a", b"b"])
+    older = f"%RETRY%{group}_{topic}"
+    bk.create_topic(older, 1) >> Reply(SUCCESS)
+    for body in (b"c", b"d"):
+        bk.send(older, body) >> Reply(SUCCESS)
+    bk.advance(10 + REVIVAL + bk.jitter)
+    for separator in "_+":
+        bk.max_offset(f"%RETRY%{group}{separator}{topic}").offset.eventually() >> Reply(SUCCESS, 2)
+    bodies = [b"a", b"b", b"c", b"d"]
+    while bodies[1:]:
+        pop = bk.pop(topic, group, most=1).bodies.eventually()
+        found = pop >> AnyOf(*(Reply(SUCCESS, [body]) for body in bodies))
+        bodies.remove(found.value[0])
+    bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, bodies)
 
 
 @case(kills=["only-the-newest-comes-again"], setup={"initPopOffsetByCheckMsgInMem": "false"})

@@ -11,7 +11,8 @@ from harness.conformance.broker.pop.popping import (
     filled,
 )
 from harness.session import BrokerSession, Connection
-from harness.wire import ResponseCode
+from harness.wire import RequestCode, ResponseCode
+from harness.wire.messages import Message
 
 FULL = ResponseCode.POLLING_FULL
 
@@ -19,28 +20,35 @@ FULL = ResponseCode.POLLING_FULL
 @case(kills=["pops-do-not-wait", "arrivals-release-no-pops", "arrivals-release-pops-of-one-group"])
 def test_waits_for_a_message(bk: BrokerSession) -> None:
     topic, groups = bk.topic(), [bk.group(hint) for hint in ("first", "second", "third")]
-    pops = [bk.pop(topic, group, poll=600, on=bk.connect()) for group in groups]
+    wanted = zip(groups, (None, "A || B", "*"), strict=True)
+    pops = [bk.pop(topic, group, poll=600, tags=tags, on=bk.connect()) for group, tags in wanted]
     for group in groups:
         bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
-    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    bk.send(topic, b"at last", tags="B") >> Reply(SUCCESS)
     for pop in pops:
         pop.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case(kills=["pops-wait-for-ever", "waits-of-pops-end-together"], clock=True)
+@case(
+    kills=["pops-wait-for-ever", "waits-of-pops-end-together", "waits-of-pops-begin-when-they-arrive"],
+    clock=True,
+)
 def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
-    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
+    topic, group = bk.topic(), bk.group()
+    now = int((bk.pop(*filled(bk, b"a")).pop_time >> Reply(SUCCESS)).value or 0)
     longer = bk.pop(topic, group, poll=90, on=bk.connect())
-    pop = bk.pop(topic, group, poll=30, on=consumer)
-    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "2"})
+    pop = bk.pop(topic, group, poll=30, on=bk.connect())
+    earlier = bk.pop(topic, group, poll=630, ext={"bornTime": str(now - 600_000)}, on=bk.connect())
+    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "3"})
     bk.advance(30 + bk.jitter)
-    pop >> NOTHING
+    for over in (pop, earlier):
+        over >> NOTHING
     bk.polling(topic, group) >> Reply(SUCCESS, ext={"pollingNum": "1"})
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     longer.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case(kills=["all-pops-may-wait"], setup={"popPollingSize": "0"})
+@case(kills=["all-pops-may-wait", "full-is-told-to-pops-alone"], setup={"popPollingSize": "0"})
 def test_not_all_may_wait(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     first = bk.pop(topic, group, poll=600, on=consumer)
@@ -48,6 +56,12 @@ def test_not_all_may_wait(bk: BrokerSession) -> None:
     bk.pop(topic, group, poll=600, on=bk.connect()) >> Reply(FULL)
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     first.bodies >> Reply(SUCCESS, [b"at last"])
+    waiting = bk.notification(topic, group, poll=600, on=bk.connect())
+    bk.pause(0.5)  # no request tells that a notification waits
+    full = Including({"hasMsg": "false", "pollingFull": "true"})
+    bk.notification(topic, group, poll=600, on=bk.connect()) >> Reply(SUCCESS, ext=full)
+    bk.send(topic, b"again") >> Reply(SUCCESS)
+    waiting >> Reply(SUCCESS, ext=Including({"hasMsg": "true", "pollingFull": "false"}))
 
 
 @case(kills=["notifications-say-no", "notifications-say-yes", "notifications-of-queue-0-are-of-any"])
@@ -93,21 +107,50 @@ def test_notifies_of_wanted_tags(bk: BrokerSession) -> None:
             bk.notification(topic, group, tags=tags) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
 
 
-@case(kills=["notifications-do-not-wait"])
+@case(kills=["notifications-look-for-tags-among-all", "notifications-look-for-tags-among-few"])
+def test_notifies_of_any_tag_behind_many(bk: BrokerSession) -> None:
+    for count, has in ((63, "false"), (64, "true")):
+        topic, group = bk.topic(), bk.group()
+        bk.create_group(group) >> Reply(SUCCESS)
+        batch = [Message(topic=topic, body=b"c", properties={"TAGS": "C"}) for _ in range(count)]
+        bk.send_batch(topic, batch, 2) >> Reply(SUCCESS)
+        bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, count)
+        for queue in (2, -1):
+            told = Including({"hasMsg": has})
+            bk.notification(topic, group, queue, tags="A") >> Reply(SUCCESS, ext=told)
+
+
+@case(kills=["notifications-do-not-wait", "notifications-are-counted-as-pops"])
 def test_notification_waits(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     told = bk.notification(topic, group, poll=600, on=consumer)
     bk.pause(0.5)  # a message that arrives before the pop waits would not wake it
+    bk.polling(topic, group) >> Reply(SUCCESS, ext={"pollingNum": "0"})
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     told >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
 
 
-@case(kills=["notifications-wait-for-ever"], clock=True)
+@case(
+    kills=[
+        "notifications-wait-for-ever",
+        "waits-of-pops-end-together",
+        "waits-of-notifications-begin-when-they-arrive",
+    ],
+    clock=True,
+)
 def test_notification_waits_until_its_time_is_over(bk: BrokerSession) -> None:
-    topic, group, consumer = bk.topic(), bk.group(), bk.connect()
-    told = bk.notification(topic, group, poll=30, on=consumer)
+    topic, group = bk.topic(), bk.group()
+    longer = bk.notification(topic, group, poll=90, on=bk.connect())
+    told = bk.notification(topic, group, poll=30, on=bk.connect())
+    now = int((bk.pop(*filled(bk, b"a")).pop_time >> Reply(SUCCESS)).value or 0)
+    asked = {"topic": topic, "consumerGroup": group, "queueId": "-1", "pollTime": "630000"}
+    born = {**asked, "bornTime": str(now - 600_000)}
+    earlier = bk.call(RequestCode.NOTIFICATION, born, on=bk.connect())
     bk.advance(30 + bk.jitter)
-    told >> Reply(SUCCESS, ext=Including({"hasMsg": "false", "pollingFull": "false"}))
+    for over in (told, earlier):
+        over >> Reply(SUCCESS, ext=Including({"hasMsg": "false", "pollingFull": "false"}))
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    longer >> Reply(SUCCESS, ext=Including({"hasMsg": "true", "pollingFull": "false"}))
 
 
 @case(kills=["pops-wait-for-any-queue-only"])
@@ -136,15 +179,16 @@ def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
         pop.bodies >> Reply(SUCCESS, [b"%d" % queue])
 
 
-@case(kills=["what-is-left-releases-no-pops"])
+@case(kills=["what-is-left-releases-no-pops", "what-is-left-releases-pops-of-any-queue"])
 def test_what_one_leaves_releases_the_next(bk: BrokerSession) -> None:
-    topic, group, consumer = bk.topic(queues=1), bk.group(), bk.connect()
-    pops = [bk.pop(topic, group, most=1, poll=600, on=consumer) for _ in range(3)]
-    bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "3"})
-    bk.send_batch(topic, [b"a", b"b", b"c"]) >> Reply(SUCCESS)
-    for pop in pops:
-        pop.bodies >> AnyOf(*(Reply(SUCCESS, [body]) for body in (b"a", b"b", b"c")))
-    bk.pop(topic, group) >> NOTHING
+    for queue in (-1, 1):
+        topic, group, consumer = bk.topic(queues=2), bk.group(), bk.connect()
+        pops = [bk.pop(topic, group, queue, most=1, poll=600, on=consumer) for _ in range(3)]
+        bk.polling(topic, group, queue).eventually() >> Reply(SUCCESS, ext={"pollingNum": "3"})
+        bk.send_batch(topic, [b"a", b"b", b"c"], 1) >> Reply(SUCCESS)
+        for pop in pops:
+            pop.bodies >> AnyOf(*(Reply(SUCCESS, [body]) for body in (b"a", b"b", b"c")))
+        bk.pop(topic, group) >> NOTHING
 
 
 @case(kills=["what-comes-again-releases-no-pops"], clock=True, setup=NEWER)

@@ -103,9 +103,18 @@ def test_oneway_pull_is_not_answered(bk: BrokerSession) -> None:
     pull >> Silence()
 
 
-@case(kills=["pulls-that-waited-count"], setup={"pullThreadPoolQueueCapacity": "2"})
+@case(
+    kills=["pulls-that-waited-count", "lost-pulls-count"],
+    setup={"pullThreadPoolQueueCapacity": "2"},
+)
 def test_pulls_that_have_waited_leave_room(bk: BrokerSession) -> None:
     topic = bk.topic()
+    for _ in range(2):
+        lost = bk.connect()
+        for queue in (1, 2):
+            bk.pull(topic, queue, suspend=60, on=lost) >> Silence()
+        lost.close()
+        bk.pause(0.5)  # until the Broker has seen the end of the connection
     for number in range(4):
         pull = bk.pull(topic, offset=number, suspend=60, on=bk.connect())
         bk.send(topic, b"%d" % number) >> Reply(SUCCESS)
@@ -135,6 +144,17 @@ def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
     bk.advance_short_of(39, since=bk.mark())
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(
+    kills=["short-waits-are-long", "short-waits-end-every-5-s"],
+    clock=True,
+    setup={"longPollingEnable": "false", "shortPollingTimeMills": "1000"},
+)
+def test_wait_can_be_short(bk: BrokerSession) -> None:
+    pull = bk.pull(bk.topic(), suspend=600, on=bk.connect())
+    bk.advance(1 + 1 + bk.jitter)
+    pull.next_offset >> Reply(NOT_FOUND, 0)
 
 
 @case(kills=["waiting-pulls-commit-twice"])

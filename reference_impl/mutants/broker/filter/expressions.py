@@ -295,6 +295,11 @@ def every_filter_is_readable(selector):
     return selector or Selector(Constant(False))
 
 
+@mutant(Filters.compile, "No constant can be compared with another one.")
+def constants_equal_no_constants(original, self, text):
+    return None if re.fullmatch(r"('\w'|\d|TRUE) (=|<>) \w+", text) else original(self, text)
+
+
 @mutant(Filters.compile, "Text has an order.")
 def order_is_of_text_too(original, self, text):
     return original(self, text) or original(self, re.sub(r"([<>]=?|BETWEEN) '\w'", r"\1 1", text))

@@ -92,6 +92,11 @@ def pops_want_everything(original, self, subscription):
     return None if isinstance(found, Wanted) and found.properties is not None else found
 
 
+@after(Pops.asked, "A pop that names SQL92 and has no filter is refused.", V5)
+def pops_without_a_filter_are_refused(found):
+    found.expression = found.expression or ("=" if found.expression_type == "SQL92" else None)
+
+
 @mutant(Pops.wanted, "A pop with a filter is refused where filters are off.", V5)
 def pops_need_filters_on(original, self, subscription):
     found = original(self, subscription)

@@ -117,6 +117,12 @@ def default_mode_is_pull(original, self, group, topic):
     return known if topic in self._modes else RequestMode(group, "PULL", 0, topic)
 
 
+@mutant(Assignments.mode, "defaultPopShareQueueNum has no effect.", V5)
+def default_mode_shares_nothing(original, self, group, topic):
+    known = original(self, group, topic)
+    return known if topic in self._modes else replace(known, pop_share_queue_num=-1)
+
+
 @mutant(Assignments.mode, "The configured default mode applies to retry topics.", V5)
 def retry_topics_have_the_default_mode(original, self, group, topic):
     return original(self, group, topic.removeprefix(TopicName.RETRY_PREFIX))

@@ -28,6 +28,21 @@ def ordered_pops_go_on(original, self, queue, offset, pop_time):
     return self.last[queue].offsets[-1] + 1 if consumed is not None and consumed >= 0 else consumed
 
 
+@mutant(PopOrder.give, "In order, a message that was returned twice counts as returned once.", V5)
+def ordered_pops_count_to_one(original, self, queue, offsets, invisible, attempt, now):
+    last = self.last.get(queue)
+    if last is not None and (attempt is None or attempt != last.attempt):
+        last.counts = {}
+    return original(self, queue, offsets, invisible, attempt, now)
+
+
+@mutant(PopOrder.give, "In order, the count of a queue is that of its message returned most often.", V5)
+def ordered_counts_are_the_highest(original, self, queue, offsets, invisible, attempt, now):
+    *entries, whole = original(self, queue, offsets, invisible, attempt, now).split(";")
+    highest = max(self.last[queue].counts.values(), default=0)
+    return ";".join((*entries, f"{whole.rpartition(' ')[0]} {highest}"))
+
+
 @mutant(PopOrder.acknowledge, "In order, any handle can acknowledge any message of its queue.", V5)
 def ordered_acks_of_anything(original, self, queue, offset, pop_time):
     consumed = original(self, queue, offset, pop_time)
@@ -106,6 +121,22 @@ def ordered_queues_are_freed_in_silence(original, self, now):
 def one_message_of_an_ordered_entry_counts(original, self, of, offsets, revive_queue, connection, now):
     counted = offsets[:1] if revive_queue == ORDERED else offsets
     return original(self, of, counted, revive_queue, connection, now)
+
+
+@mutant(PopAcks.done_in_order, "The last acknowledgement of an ordered pop ends no waits.", V5)
+def ordered_acks_free_in_silence(original, self, queue, offset, pop_time, connection, now):
+    more = self.broker.pop_waiting._more.copy()
+    reply = original(self, queue, offset, pop_time, connection, now)
+    self.broker.pop_waiting._more = more
+    return reply
+
+
+@mutant(PopOrder.acknowledge, "The first acknowledgement of an ordered pop frees its queue.", V5)
+def first_ordered_ack_ends_waits(original, self, queue, offset, pop_time):
+    consumed = original(self, queue, offset, pop_time)
+    if consumed is not None and consumed > offset:
+        self.clear(queue)
+    return consumed
 
 
 @mutant(PopOrder.hide, "No waiting pop gets a message whose changed invisible time is over.", V5)

@@ -28,6 +28,11 @@ def peeks_of_one_queue(original, self, group, topic, queue_id):
     return original(self, group, topic, max(queue_id, 0))
 
 
+@mutant(PopPeeking.places, "A look shows no messages that come again.", V5)
+def peeks_leave_out_what_comes_again(original, self, group, topic, queue_id):
+    return [place for place in original(self, group, topic, queue_id) if place[0] == topic]
+
+
 @after(PopPeeking.peek, "A look that finds nothing succeeds.", V5)
 def peeks_find_nothing_with_success(reply):
     if reply.code == ResponseCode.PULL_NOT_FOUND:

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, decode_message
-from reference_impl.broker.pop import Pops
+from reference_impl.broker.pop import TOO_LATE, Pops
 from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V5, after, mutant
 
@@ -65,6 +65,11 @@ def pops_always_begin_at_the_beginning(original, self, pop, topic, queue_id):
 def pops_begin_at_the_end(original, self, pop, topic, queue_id):
     known = original(self, pop, topic, queue_id)
     return max(known, self.broker.store.max_offset(topic, queue_id) - 1) if pop.init_mode else known
+
+
+@mutant(Pops.is_too_late, "A pop is too late as soon as 500 ms have passed since it was born.", V5)
+def pops_are_late_before_their_time_is_over(original, self, asked, now):
+    return now - asked.born > TOO_LATE
 
 
 @mutant(Pops.is_too_much, "A pop can request any number of messages.", V5)

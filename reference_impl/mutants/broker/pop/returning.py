@@ -157,6 +157,23 @@ def what_comes_again_releases_no_pops(original, self, point, message, now):
     self.broker.pop_waiting._more = before
 
 
+@after(PopAcks.hide, "The answer to code 200053 has the popTime of the previous handle.", V5)
+def new_handles_are_the_old_ones(reply, command):
+    if reply.code == ResponseCode.SUCCESS:
+        reply.ext = {**(reply.ext or {}), "popTime": command.ext["extraInfo"].split(" ")[1]}
+
+
+@after(PopAcks.hide, "The answer to code 200053 names another queue of the log than the pop did.", V5)
+def new_handles_name_another_queue_of_the_log(reply):
+    if reply.code == ResponseCode.SUCCESS:
+        reply.ext = {**(reply.ext or {}), "reviveQid": "77"}
+
+
+@mutant(PopAcks.meant, "A batch acknowledgement looks into topics of the older names alone.", V5)
+def acks_of_several_are_of_the_older_topic(original, self, ack):
+    return original(self, replace(ack, retry=ack.retry and ack.retry.replace("2", "1")))
+
+
 @mutant(PopAcks.acknowledge, "Any text is a valid handle.", V5)
 def handles_may_be_anything(original, self, command, connection, now):
     try:
@@ -268,6 +285,26 @@ def _with_share(self, original, share, *parts):
     found = original(self, *parts)
     self.broker.config = config
     return found
+
+
+@mutant(Pops.retry_topic, "With enableRetryTopicV2, pops look into the topics of the newer names alone.", V5)
+def newer_brokers_look_into_newer_topics_alone(original, self, asked, number):
+    return original(self, asked, 1)
+
+
+@mutant(Pops.retry_topic, "With enableRetryTopicV2, pops look into the topics of the older names alone.", V5)
+def newer_brokers_look_into_older_topics_alone(original, self, asked, number):
+    return original(self, asked, 0)
+
+
+@mutant(CheckPoints.over, "A message comes again to a group that has been deleted.", V5)
+def comes_again_to_deleted_groups(original, self, point, now):
+    known, groups = self.broker.groups.find(point.pop.group, now), self.broker.groups.table
+    if known is None:
+        groups[point.pop.group] = self.broker.groups.made(point.pop.group)
+    original(self, point, now)
+    if known is None:
+        del groups[point.pop.group]
 
 
 @mutant(Pops.find, "popFromRetryProbability counts as 0.", V5)

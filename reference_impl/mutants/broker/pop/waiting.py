@@ -8,6 +8,7 @@ from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import ANY_QUEUE, LATE, PopWaiting
 from reference_impl.broker.pulls import Pulls
+from reference_impl.broker.store import GetStatus
 from reference_impl.mutants.registry import V5, after, mutant
 
 
@@ -47,6 +48,11 @@ def waits_of_pops_end_together(original, self, now):
         for number, waiter in list(waiters.items()):
             waiter.until = now
             self._release(place, number, now)
+
+
+@after(Pops.asked, "The wait of a pop is as long as its pollTime, however long ago it was born.", V5)
+def waits_of_pops_begin_when_they_arrive(found, now):
+    found.born = max(found.born, now)
 
 
 @mutant(PopWaiting.is_full, "The number of waiting pops has no limit.", V5)
@@ -92,6 +98,36 @@ def notifications_look_for_tags_in_queue_0(original, self, asked, queue_id, now)
     return not queue_id and original(self, asked, queue_id, now)
 
 
+@after(PopNotifications.look, "Where too many wait, a notification says that there is nothing.", V5)
+def full_is_told_to_pops_alone(reply):
+    if reply is not None:
+        reply.ext = {**(reply.ext or {}), "pollingFull": "false"}
+
+
+@mutant(PopWaiting.polling, "Code 200055 counts notifications among the pops.", V5)
+def notifications_are_counted_as_pops(original, self, topic, group, queue_id):
+    place = (topic, group, max(queue_id, ANY_QUEUE), False)
+    return original(self, topic, group, queue_id) + len(self._waiting.get(place, ()))
+
+
+@mutant(PopNotifications.notify, "The wait of a notification begins when it arrives.", V5)
+def waits_of_notifications_begin_when_they_arrive(original, self, command, connection, now):
+    ext = {**(command.ext or {}), "bornTime": "0"}
+    return original(self, replace(command, ext=ext), connection, now)
+
+
+@mutant(PopNotifications.has_wanted, "A notification looks for tags in a queue of any length.", ["5.5"])
+def notifications_look_for_tags_among_all(original, self, asked, queue_id, now):
+    found = self.broker.store.get(asked.topic, queue_id, 0, 1, asked.wanted)
+    return found.status is GetStatus.FOUND
+
+
+@mutant(PopNotifications.has_wanted, "A notification looks for tags among less than 63 messages.", ["5.5"])
+def notifications_look_for_tags_among_few(original, self, asked, queue_id, now):
+    many = self.broker.store.max_offset(asked.topic, queue_id) >= 63
+    return many or original(self, asked, queue_id, now)
+
+
 @mutant(PopNotifications.look, "The wait of a notification request never ends without a message.", V5)
 def notifications_wait_for_ever(original, self, asked, poll, until, command, connection, now):
     return original(self, asked, poll, NEVER, command, connection, now)
@@ -124,6 +160,11 @@ def pops_wait_for_any_queue_only(original, self, topic, group, queue_id):
 @mutant(PopWaiting.has_more, "Messages that one pop leaves release no other waiting pop.", V5)
 def what_is_left_releases_no_pops(original, self, topic, group, queue_id):
     return None
+
+
+@mutant(PopWaiting.has_more, "Messages that one pop leaves release only pops of any queue.", V5)
+def what_is_left_releases_pops_of_any_queue(original, self, topic, group, queue_id):
+    original(self, topic, group, ANY_QUEUE)
 
 
 @after(Pops.refusal, "The refusal of a pop has no fields.", V5)
@@ -163,6 +204,11 @@ def lost_pops_get_messages_but_one(original, self, connection, now):
 @mutant(PopNotifications.has, "A notification ignores that ordered pops block a queue.", V5)
 def notifications_know_no_order(original, self, asked, topic, queue_id, now):
     return original(self, replace(asked, order=False), topic, queue_id, now)
+
+
+@after(PopNotifications.asked, "A notification ignores which attempt it is of.", V5)
+def notifications_know_no_attempts(found):
+    found.attempt = None
 
 
 @mutant(PopNotifications.refused, "The refusal of a notification names another client.", V5)
