@@ -69,13 +69,23 @@ class PopNotifications(Part):
             queue_id=asked.queue_id,
             until=until,
             wanted=asked.wanted,
-            again=lambda now, until: self.look(asked, poll, until, command, connection, now),
+            again=lambda now, until: self.look_again(asked, poll, until, command, connection, now),
             pops=False,
         )
         held = self.broker.pop_waiting.hold(waiter, now) if poll > 0 else LATE
         if held == HELD:
             return None
         return Reply(ResponseCode.SUCCESS, ext=_told(has=False, full=held == FULL))
+
+    def look_again(
+        self, asked: Question, poll: int, until: int, command: Command, connection: int, now: int
+    ) -> Reply | None:
+        """The same of one that has waited: its topic may be gone."""
+        refused = self.refused(asked, connection, now)
+        if refused is None:
+            return self.look(asked, poll, until, command, connection, now)
+        refused.ext = _told(has=False, full=False)
+        return refused
 
     @answers(RequestCode.POLLING_INFO, v5=True)
     def polling(self, command: Command, connection: int, now: int) -> Reply:

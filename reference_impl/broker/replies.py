@@ -3,7 +3,8 @@
 1. The message that is answered said who its producer is; the reply carries that as `REPLY_TO_CLIENT`. Such a
    client is looked for among those that produce, whatever their group.
 2. The sender of the reply gets its answer when the client has answered, or is silent for too long.
-3. The reply is stored in its topic in any case, as it was sent; 5.x adds region and trace.
+3. The reply is stored in its topic in any case, as it was sent but for its system flag; 5.x adds region and
+   trace.
 
 Source: ReplyMessageProcessor#processReplyMessageRequest, #pushReplyMessage, #handlePushReplyResult;
 Broker2Client#callClient of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -60,7 +61,6 @@ class Replies(Part):
             properties=properties,
             queue_id=queue_id,
             flag=asked.flag,
-            sys_flag=asked.sys_flag,
             born_timestamp=asked.born_timestamp,
             born_host=self.broker.peer(connection),
             store_timestamp=now,

@@ -42,6 +42,16 @@ def told(group: str) -> Request:
     return Request(CHANGED, ext=Including({"consumerGroup": group}), flag=FLAG_ONEWAY)
 
 
+@case(kills=["connections-keep-their-first-name"])
+def test_is_listed_under_its_last_name(bk: BrokerSession) -> None:
+    group = bk.group()
+    wants = consuming(group, [bk.topic()])
+    _, connection = joined(bk, wants)
+    other, _ = bk.client()
+    bk.heartbeat(other, consumers=[wants], on=connection) >> Reply(SUCCESS)
+    bk.consumers(group).ids >> Reply(SUCCESS, [other])
+
+
 @case(kills=["only-the-first-member-is-listed"])
 def test_is_listed_in_its_group(bk: BrokerSession) -> None:
     group = bk.group()
@@ -120,18 +130,31 @@ def test_broadcasting_groups_are_not_notified(bk: BrokerSession) -> None:
     first.next_request() >> Silence()
 
 
-@case(kills=["who-leaves-stays", "who-leaves-two-groups-stays-in-one"])
+@case(kills=["who-leaves-stays", "who-leaves-two-groups-stays-in-one", "who-produces-leaves-with-all-others"])
 def test_leaves_its_group(bk: BrokerSession) -> None:
     topic, group, both, produces = bk.topic(), bk.group(), bk.group("both"), bk.group("produces")
     name, connection = joined(bk, consuming(group, [topic]))
     bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
     bk.consumers(group) >> Reply(SYSTEM_ERROR)
-    wants = [consuming(both, [topic])]
+    wants, (stays, other) = [consuming(both, [topic])], bk.client()
+    bk.heartbeat(stays, producers=[produces], on=other) >> Reply(SUCCESS)
     bk.heartbeat(name, consumers=wants, producers=[produces], on=connection) >> Reply(SUCCESS)
     bk.leave(name, consumer_group=both, producer_group=produces, on=connection) >> Reply(SUCCESS)
     bk.consumers(both) >> Reply(SYSTEM_ERROR)
     online = bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": produces})
+    online >> Reply(SUCCESS, body=Containing(stays.encode()))
+    bk.leave(stays, producer_group=produces, on=other) >> Reply(SUCCESS)
+    online = bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": produces})
     online >> Reply(SYSTEM_ERROR)
+
+
+@case(kills=["unknown-groups-cannot-be-left"])
+def test_leaves_a_group_that_is_not_there(bk: BrokerSession) -> None:
+    name, connection = bk.client()
+    consumes, produces = bk.group("consumes"), bk.group("produces")
+    bk.leave(name, consumer_group=consumes, on=connection) >> Reply(SUCCESS)
+    bk.leave(name, producer_group=produces, on=connection) >> Reply(SUCCESS)
+    bk.consumers(consumes) >> Reply(SYSTEM_ERROR)
 
 
 @case(kills=["silent-clients-stay"], clock=True)
@@ -178,15 +201,16 @@ def test_consumer_of_unknown_group_is_passed_over(bk: BrokerSession) -> None:
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": produces}) >> Reply(SUCCESS)
 
 
-@case(kills=["older-subscriptions-replace-newer"])
+@case(kills=["older-subscriptions-replace-newer", "subscriptions-replace-those-of-their-version"])
 def test_older_subscription_does_not_replace(bk: BrokerSession) -> None:
     group, topic = bk.group(), bk.topic()
     for tag in ("a", "b"):
         bk.send(topic, tag.encode(), tags=tag) >> Reply(SUCCESS)
     name, connection = joined(bk, consuming(group, {topic: "a"}, version=5))
-    old = consuming(group, {topic: "b"}, version=4)
-    bk.heartbeat(name, consumers=[old], on=connection) >> Reply(SUCCESS)
-    bk.pull(topic, group=group, sys_flag=0).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    for version, served in ((4, b"a"), (5, b"a"), (6, b"b")):
+        wants = consuming(group, {topic: "b"}, version=version)
+        bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)
+        bk.pull(topic, group=group, sys_flag=0).bodies.eventually() >> Reply(SUCCESS, [served])
 
 
 @case(kills=["short-heartbeats-are-not-known"])
@@ -246,6 +270,17 @@ def test_members_of_quiet_groups_are_not_notified(bk: BrokerSession) -> None:
     first.next_request() >> Silence()
 
 
+@case(kills=["brokers-are-never-quiet"], setup={"notifyConsumerIdsChangedEnable": "false"})
+def test_members_are_not_notified_by_a_quiet_broker(bk: BrokerSession) -> None:
+    group = bk.group()
+    wants = consuming(group, [bk.topic()])
+    stays, first = joined(bk, wants)
+    name, second = joined(bk, wants)
+    bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
+    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
+    first.next_request() >> Silence()
+
+
 @case(kills=["consumers-need-no-group", "producers-need-no-group"])
 def test_group_without_name_is_refused(bk: BrokerSession) -> None:
     group, (name, connection) = bk.group(), bk.client()
@@ -297,6 +332,18 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
     short = f"{{'clientID':'{name}','heartbeatFingerprint':7,'withoutSub':true,'consumerDataSet':[{wants}]}}"
     bk.call(RequestCode.HEART_BEAT, None, short.encode(), on=connection) >> Reply(SUCCESS)
     bk.consumer_connections(group).json >> Reply(SUCCESS, both)
+
+
+@case(kills=["heartbeats-without-a-fingerprint-are-short", "heartbeats-with-a-fingerprint-are-short"])
+def test_short_heartbeats_say_so(bk: BrokerSession) -> None:
+    kept, given_up = bk.topic(), bk.topic("U")
+    for more in ({"withoutSub": True}, {"heartbeatFingerprint": 7}):
+        group = bk.group(next(iter(more)))
+        name, connection = joined(bk, consuming(group, [kept, given_up]))
+        fewer = [consuming(group, [kept], version=2)]
+        bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)
+        table = Including({kept: ANYTHING, given_up: ABSENT})
+        bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
 
 
 @case(kills=["heartbeats-are-strict-json", "subscriptions-without-version-are-oldest"])
@@ -364,6 +411,17 @@ def test_retry_topic_is_ordered_like_its_topics(bk: BrokerSession) -> None:
     for name, order in ((group, True), (other, False)):
         shown = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "order": order})
         bk.topic_config(f"%RETRY%{name}").json >> Reply(SUCCESS, shown)
+
+
+@case(kills=["retry-topics-of-heartbeats-know-no-unit"])
+def test_retry_topic_knows_its_unit(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+    for name, unit in ((group, True), (other, False)):
+        wants = consuming(name, [topic])
+        wants["unitMode"] = unit
+        joined(bk, wants)
+    flags = {f"%RETRY%{name}": Including({"topicSysFlag": flag}) for name, flag in ((group, 2), (other, 0))}
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including(flags)}))
 
 
 @case(kills=["groups-consume-as-at-first"])

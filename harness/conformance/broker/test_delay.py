@@ -1,14 +1,12 @@
 """Chapter delay: messages that are delivered later, by a level or at a time."""
 
 import zlib
-from typing import Any
 
 from harness.conformance import Between, Containing, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
-from harness.conformance.broker.tools import as_json
-from harness.conformance.broker.tools import asked as asked_by_a_tool
+from harness.conformance.broker.tools import timers
 from harness.conformance.broker.whole import QUEUE, judge_copy, plain_properties, send_whole, sent_members
-from harness.session import BrokerSession, Exchange
+from harness.session import BrokerSession
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import DelayOffsets
@@ -183,12 +181,21 @@ def test_time_in_the_past_is_no_delay(bk: BrokerSession) -> None:
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
 
 
-@case(kills=["time-too-far-taken"])
+@case(kills=["time-too-far-taken", "times-are-near"])
 def test_time_too_far_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()
     for seconds in (str(3 * 86_400 + 60), "soon"):
         refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=Containing("timer message illegal"))
         bk.send(topic, properties={"TIMER_DELAY_SEC": seconds}) >> refused
+    bk.send(topic, properties={"TIMER_DELAY_SEC": str(3 * 86_400 - 60)}) >> Reply(SUCCESS)
+
+
+@case(kills=["deletions-of-the-past-are-stored"])
+def test_deletion_of_the_past_is_refused(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    deletion = {"TIMER_DEL_UNIQKEY": f"{topic}+key", "TIMER_DELIVER_MS": "1"}
+    bk.send(topic, properties=deletion) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
 @case(kills=["time-goes-before-level"], clock=True)
@@ -329,6 +336,7 @@ def test_time_that_is_over_delays_nothing(bk: BrokerSession) -> None:
         "timed-do-not-say-when",
         "timed-have-milliseconds",
         "timed-are-taken-later",
+        "timed-were-stored-long-ago",
     ],
     clock=True,
 )
@@ -345,9 +353,11 @@ def test_timed_is_stored_as_a_whole(bk: BrokerSession) -> None:
 
 
 def _in_order(message: Message) -> bool:
-    """Whether a timed message was taken from the timer when it was due, and before it was stored."""
-    due, taken = (int(message.properties[f"TIMER_{name}_MS"]) for name in ("OUT", "DEQUEUE"))
-    return due <= taken <= message.store_timestamp
+    """Whether a timed message came into the timer in its minute, and was taken from it when it was due, and
+    before it was stored.
+    """
+    came, due, taken = (int(message.properties[f"TIMER_{name}_MS"]) for name in ("ENQUEUE", "OUT", "DEQUEUE"))
+    return due - 60_000 < came <= due <= taken <= message.store_timestamp
 
 
 @case(
@@ -371,23 +381,6 @@ def test_expired_message_holds_up_no_other(bk: BrokerSession) -> None:
     bk.advance_past(120, since=kept)
     bk.advance(10 + bk.jitter)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"kept"])
-
-
-def timers(bk: BrokerSession, *topics: str) -> Exchange:
-    """GET_TIMER_METRICS (61), seen as how many messages wait for each of these topics, and since when."""
-
-    def read(reply: Command) -> Any:
-        table = as_json(reply)
-        number = {"counter": int, "stateVersion": int, "timestamp": int}
-        version = {name: type(value) for name, value in table["dataVersion"].items()}
-        waiting = [table["timingCount"].get(topic, {}) for topic in topics]
-        return (
-            version == number,
-            [one.get("count") for one in waiting],
-            [one.get("timeStamp") for one in waiting],
-        )
-
-    return asked_by_a_tool(bk, RequestCode.GET_TIMER_METRICS, read)
 
 
 @case(

@@ -154,6 +154,28 @@ def test_answer_without_a_body_has_no_members(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
 
 
+def registers_without_members(bk: BrokerSession) -> None:
+    """A Broker registers although no NameServer says who shares its name."""
+    bk.nameserver.ignores(ROUTE)
+    bk.restart()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
+
+
+@case(kills=["brokers-without-replicas-wait"], clock=True, own_server=True, setup=ACTING)
+def test_broker_without_replicas_waits_for_none(bk: BrokerSession) -> None:
+    registers_without_members(bk)
+
+
+@case(
+    kills=["way-online-is-never-skipped"],
+    clock=True,
+    own_server=True,
+    setup={**ISOLATED, "skipPreOnline": "true"},
+)
+def test_way_online_may_be_skipped(bk: BrokerSession) -> None:
+    registers_without_members(bk)
+
+
 @case(kills=["smallest-id-is-not-acknowledged"], setup=ACTING)
 def test_smallest_id_is_acknowledged(bk: BrokerSession) -> None:
     told = {"minBrokerId": "0", "minBrokerAddr": bk.broker_address}
@@ -179,7 +201,7 @@ def show_members(bk: BrokerSession, addresses: dict[int, str]) -> None:
 
 
 @case(
-    kills=["isolated-slaves-ask-nobody", "isolated-slaves-need-no-answer"],
+    kills=["isolated-slaves-ask-nobody", "isolated-slaves-need-no-answer", "isolated-slaves-take-errors"],
     clock=True,
     own_server=True,
     setup=ISOLATED_SLAVE,
@@ -191,6 +213,8 @@ def test_isolated_slave_asks_its_master(bk: BrokerSession) -> None:
     bk.restart()
     asked = master.next(EXCHANGE, within=30 + bk.jitter)
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+    master.answers(EXCHANGE, ResponseCode.SYSTEM_ERROR, remark="of a test")
     bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
 
 

@@ -1,6 +1,8 @@
 """Chapter offset: how far groups have consumed, and how far queues go (codes 14, 15, 29 to 32, 314)."""
 
-from harness.conformance import ANYTHING, AnyOf, Including, Matching, Reply, Silence, case
+from itertools import cycle
+
+from harness.conformance import ANYTHING, AnyOf, Between, Including, Matching, Reply, Silence, case
 from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.tools import as_json, asked
 from harness.session import BrokerSession, Exchange
@@ -10,7 +12,7 @@ from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
-COUNTER = body_member("dataVersion", "counter", of=int)
+VERSION = body_member("dataVersion")
 
 
 def online(bk: BrokerSession, topic: str) -> str:
@@ -42,6 +44,17 @@ def test_is_what_was_committed(bk: BrokerSession) -> None:
     for offset in (3, 0):
         bk.commit_offset(group, topic, 0, offset) >> Reply(SUCCESS)
         bk.committed(group, topic).offset >> Reply(SUCCESS, offset)
+
+
+@case(kills=["negative-commits-are-offsets"])
+def test_negative_commit_counts_as_none(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    bk.send(topic, queue=1) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 1)
+    for offset, told in ((7, 7), (-3, 0), (5, 5), (-1, 0)):
+        bk.commit_offset(group, topic, 1, offset) >> Reply(SUCCESS)
+        bk.committed(group, topic, 1).offset >> Reply(SUCCESS, told)
 
 
 @case(kills=["offsets-are-of-all-groups", "offsets-are-of-all-queues"])
@@ -83,6 +96,16 @@ def test_never_committed_of_an_empty_queue_is_not_found(bk: BrokerSession) -> No
     topic = bk.topic()
     group = online(bk, topic)
     bk.committed(group, topic, 2) >> Reply(NOT_FOUND)
+
+
+@case(kills=["queues-that-begin-late-start-at-zero"], clock=True, own_server=True, setup=OLD)
+def test_never_committed_of_what_is_gone_is_not_found(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    group = online(bk, topic)
+    begins_late(bk, topic)
+    bk.committed(group, topic, 1) >> Reply(NOT_FOUND)
+    bk.commit_offset(group, topic, 1, 0) >> Reply(SUCCESS)
+    bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 0)
 
 
 @case(kills=["unknown-groups-may-commit"])
@@ -194,6 +217,7 @@ def test_of_a_time_between_is_the_nearest(bk: BrokerSession) -> None:
         (times[2] + 1, 2),
     ):
         bk.offset_at(topic, 0, time).offset >> Reply(SUCCESS, offset)
+    bk.offset_at(topic, 0, halfway + 1, ext={"boundaryType": "UPPER"}).offset >> Reply(SUCCESS, 2)
 
 
 @case(kills=["upper-bounds-are-lower", "upper-bounds-are-one-more"], clock=True)
@@ -202,7 +226,7 @@ def test_of_a_time_as_upper_bound(bk: BrokerSession) -> None:
     bk.send_batch(topic, [b"a", b"b"]).offset >> Reply(SUCCESS, 3)
     stored = bk.pull(topic, offset=4).seen("store time", lambda one: one.store_timestamp)
     last = (stored.eventually() >> Reply(SUCCESS, [ANYTHING])).value[0]
-    upper = {"boundaryType": "upper"}
+    words = cycle(("upper", "UPPER"))  # clients send the second one
     for time, offset in (
         (1, 0),
         (times[1] - 1, 0),
@@ -211,8 +235,9 @@ def test_of_a_time_as_upper_bound(bk: BrokerSession) -> None:
         (last, 4),
         (last + 1, 4),
     ):
-        bk.offset_at(topic, 0, time, ext=upper).offset >> Reply(SUCCESS, offset)
-    bk.offset_at(topic, 0, last, ext={"boundaryType": "lower"}).offset >> Reply(SUCCESS, 3)
+        bk.offset_at(topic, 0, time, ext={"boundaryType": next(words)}).offset >> Reply(SUCCESS, offset)
+    for word in ("lower", "LOWER"):
+        bk.offset_at(topic, 0, last, ext={"boundaryType": word}).offset >> Reply(SUCCESS, 3)
 
 
 @case(kills=["the-first-topic-is-not-named", "topics-of-one-group-are-named"], own_server=True)
@@ -258,6 +283,8 @@ def test_commit_of_nothing_is_refused(bk: BrokerSession) -> None:
         remark = f"{name} is null, topic is {topic}"
         answer = Reply(ResponseCode.INVALID_PARAMETER, remark=remark)
         bk.commit_offset(group, topic, queue, offset) >> answer
+        wrong = {"queueId" if queue is None else "commitOffset": "x"}
+        bk.commit_offset(group, topic, 0, 3, ext=wrong) >> answer
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 7)
 
 
@@ -287,14 +314,17 @@ def test_oneway_commits_survive_a_stop(bk: BrokerSession) -> None:
 def test_version_counts_commits(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
-    before: int = (bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS)).value
+    before = (bk.offsets().seen_as(VERSION) >> Reply(SUCCESS)).value
     for number in range(499):
         bk.commit_offset(group, topic, 0, number) >> Reply(SUCCESS)
-    bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before)
+    bk.offsets().seen_as(VERSION) >> Reply(SUCCESS, before)
+    since = bk.broker_time()
     bk.commit_offset(group, topic, 0, 499) >> Reply(SUCCESS)
-    bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)
+    changed = Between(since, bk.broker_time())
+    counted = {"counter": before["counter"] + 1, "stateVersion": 0, "timestamp": changed}
+    after = bk.offsets().seen_as(VERSION) >> Reply(SUCCESS, counted)
     bk.restart()
-    bk.offsets().seen_as(COUNTER) >> Reply(SUCCESS, before + 1)
+    bk.offsets().seen_as(VERSION) >> Reply(SUCCESS, after.value)
 
 
 @case(kills=["commits-need-no-topic"])

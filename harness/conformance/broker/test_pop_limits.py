@@ -41,6 +41,7 @@ def test_all_that_wait_are_bounded(bk: BrokerSession) -> None:
             waiting.append((topic, bk.pop(topic, group, poll=600, on=bk.connect())))
             bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
         bk.pop(bk.topic(), bk.group(), poll=600, on=bk.connect()) >> Reply(FULL)
+        bk.pop(bk.topic(), bk.group()) >> NOTHING
         for topic, pop in waiting:
             bk.send(topic, b"at last") >> Reply(SUCCESS)
             pop.bodies >> Reply(SUCCESS, [b"at last"])
@@ -77,14 +78,17 @@ def test_message_is_not_hidden_for_too_long(bk: BrokerSession) -> None:
     bk.hide(topic, group, handle, 90) >> Reply(SUCCESS)
 
 
-@case(kills=["pops-outlive-their-topic"], clock=True)
+@case(kills=["pops-outlive-their-topic", "notifications-outlive-their-topic"], clock=True)
 def test_wait_for_a_topic_that_is_deleted(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     pop = bk.pop(topic, group, poll=30, on=consumer)
+    told = bk.notification(topic, group, poll=30, on=bk.connect())
     bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.pause(0.5)  # no request tells that a notification waits
     bk.delete_topic(topic) >> Reply(SUCCESS)
     bk.advance(30 + bk.jitter)
     pop >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    told >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
 @case(kills=["acknowledgements-end-with-the-broker"], clock=True, own_server=True)

@@ -16,14 +16,18 @@ from harness.wire.messages import Message, decode_messages, decode_offset_id
 SUCCESS = ResponseCode.SUCCESS
 NOT_FOUND = ResponseCode.QUERY_NOT_FOUND
 NONE_THERE = "can not find message, maybe time range not correct"
+TIME_OF_INDEX, PLACE_OF_INDEX = "indexLastUpdateTimestamp", "indexLastUpdatePhyoffset"
 
 
-@case(kills=["only-first-key-finds", "keys-find-nothing"])
+@case(kills=["only-first-key-finds", "keys-find-nothing", "all-keys-are-a-key"])
 def test_each_word_of_keys_finds(bk: BrokerSession) -> None:
     topic, one, other = bk.topic(), bk.name("key"), bk.name("key")
-    bk.send(topic, b"found", keys=f"{one} {other}") >> Reply(SUCCESS)
+    keys = f"{one}  {other} "
+    bk.send(topic, b"found", keys=keys) >> Reply(SUCCESS)
     for key in (one, other):
         bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"found"])
+    for key in (keys, f"{one} ", ""):
+        bk.find(topic, key) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
 @case(kills=["unique-keys-find-nothing"])
@@ -81,15 +85,26 @@ def test_unknown_key_is_not_found(bk: BrokerSession) -> None:
     topic = bk.topic()
     bk.send(topic, keys=bk.name("key")) >> Reply(SUCCESS)
     number = Matching(r"^\d+$")
-    told = {"indexLastUpdateTimestamp": number, "indexLastUpdatePhyoffset": number}
+    told = {TIME_OF_INDEX: number, PLACE_OF_INDEX: number}
     bk.find(topic, bk.name("none")) >> Reply(NOT_FOUND, remark=NONE_THERE, ext=told)
 
 
-@case(kills=["time-of-search-ignored"])
+NEAR = 4_000
+"""ms. A Broker may know of a message only within which second it was stored."""
+
+
+@case(kills=["time-of-search-ignored", "search-begins-at-any-time", "search-never-ends"], clock=True)
 def test_time_bounds_hold(bk: BrokerSession) -> None:
     topic, key = bk.topic(), bk.name("key")
-    bk.send(topic, keys=key) >> Reply(SUCCESS)
-    bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
+    for body in (b"1", b"2", b"3"):
+        bk.send(topic, body, 1, keys=key) >> Reply(SUCCESS)
+        bk.advance(10)
+    bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"1", b"2", b"3"])
+    second, third = (pulled(bk, topic, 1, offset)["store_timestamp"] for offset in (1, 2))
+    bk.find(topic, key, end=second + NEAR).bodies >> Reply(SUCCESS, [b"1", b"2"])
+    bk.find(topic, key, begin=second - NEAR).bodies >> Reply(SUCCESS, [b"2", b"3"])
+    bk.find(topic, key, begin=second - NEAR, end=second + NEAR).bodies >> Reply(SUCCESS, [b"2"])
+    bk.find(topic, key, begin=third + NEAR) >> Reply(NOT_FOUND, remark=NONE_THERE)
     bk.find(topic, key, begin=0, end=1) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
@@ -103,14 +118,34 @@ def test_not_more_than_requested(bk: BrokerSession) -> None:
         bk.find(topic, key, most=most).bodies.eventually() >> Reply(SUCCESS, newest)
 
 
-@case(kills=["index-state-not-told", "index-state-is-of-the-future"], own_server=True)
+@case(kills=["search-by-unique-key-without-limit"])
+def test_not_more_than_32_with_a_unique_key(bk: BrokerSession) -> None:
+    topic, key = bk.topic(), bk.name("unique")
+    batch = [Message(topic=topic, body=b"%d" % n, properties={"UNIQ_KEY": key}) for n in range(40)]
+    bk.send_batch(topic, batch) >> Reply(SUCCESS)
+    newest = [b"%d" % n for n in range(8, 40)]
+    for most in (1, 64):
+        bk.find(topic, key, most=most, unique=True).bodies.eventually() >> Reply(SUCCESS, newest)
+
+
+@case(
+    kills=["index-state-not-told", "index-state-is-of-the-future", "index-state-is-of-what-was-found"],
+    clock=True,
+    own_server=True,
+)
 def test_tells_how_far_the_index_is(bk: BrokerSession) -> None:
-    topic, key = bk.topic(), bk.name("key")
-    bk.send(topic, keys=key) >> Reply(SUCCESS)
-    newest = pulled(bk, topic)
-    times = {"indexLastUpdateTimestamp": "store_timestamp", "indexLastUpdatePhyoffset": "physical_offset"}
-    told = {name: str(newest[member]) for name, member in times.items()}
-    bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"hello"], ext=told)
+    topic, other, key = bk.topic(), bk.topic("other"), bk.name("key")
+    bk.find(topic, key) >> Reply(NOT_FOUND, ext={TIME_OF_INDEX: "0", PLACE_OF_INDEX: "0"})
+    bk.send(topic, b"found", keys=key) >> Reply(SUCCESS)
+    bk.advance(1)
+    bk.send(other, b"newest", 2, keys=bk.name("key")) >> Reply(SUCCESS)
+    newest = pulled(bk, other, 2)
+    told = {
+        TIME_OF_INDEX: str(newest["store_timestamp"]),
+        PLACE_OF_INDEX: str(newest["physical_offset"]),
+    }
+    bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"found"], ext=told)
+    bk.find(topic, bk.name("none")) >> Reply(NOT_FOUND, ext={TIME_OF_INDEX: "0", PLACE_OF_INDEX: "0"})
 
 
 @case(kills=["ids-find-next-message"])

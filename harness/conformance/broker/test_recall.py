@@ -2,7 +2,8 @@
 
 from base64 import urlsafe_b64encode
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import ANYTHING, Including, Reply, case
+from harness.conformance.broker.tools import timers
 from harness.session import BrokerSession, Exchange
 from harness.wire import RequestCode, ResponseCode
 
@@ -61,14 +62,16 @@ def test_recalled_message_is_not_delivered(bk: BrokerSession) -> None:
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case(kills=["deletions-are-delivered"], clock=True, setup=RECALLS)
+@case(kills=["deletions-are-delivered", "handles-need-their-padding"], clock=True, setup=RECALLS)
 def test_recalled_twice(bk: BrokerSession) -> None:
     topic, at = bk.topic(), moment(bk)
     key, given = waiting(bk, topic, at)
     for _ in range(2):
         recall(bk, topic, given) >> told(key)
-    unknown = bk.name("unknown")
-    recall(bk, topic, handle("v1", topic, bk.broker_name, at, unknown)) >> told(unknown)
+    for more in ("", "1", "12"):  # of which two end with padding
+        unknown = f"{bk.name('unknown')}{more}"
+        given = handle("v1", topic, bk.broker_name, at, unknown)
+        recall(bk, topic, given.rstrip("=")) >> told(unknown)
     bk.advance(LATER + 3 + bk.jitter)
     for queue in (0, 1):
         bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 0)
@@ -126,7 +129,7 @@ def test_unknown_topic_is_refused(bk: BrokerSession) -> None:
     recall(bk, topic, given) >> Reply(ResponseCode.TOPIC_NOT_EXIST, remark=remark)
 
 
-@case(kills=["recalls-whatever-may-be-written"], own_server=True, setup=RECALLS)
+@case(kills=["recalls-whatever-may-be-written", "recalls-are-early"], own_server=True, setup=RECALLS)
 def test_broker_that_takes_no_messages_refuses(bk: BrokerSession) -> None:
     topic = bk.topic()
     key, given = waiting(bk, topic, str(bk.broker_time() + 3_600_000))
@@ -137,6 +140,20 @@ def test_broker_that_takes_no_messages_refuses(bk: BrokerSession) -> None:
     recall(bk, topic, given) >> Reply(ResponseCode.SERVICE_NOT_AVAILABLE, remark=remark)
     bk.update_config({"brokerPermission": "6"}) >> Reply(SUCCESS)
     recall(bk, topic, given) >> told(key)
+    later = str(bk.broker_time() + 86_400_000)
+    bk.update_config({"startAcceptSendRequestTimeStamp": later}) >> Reply(SUCCESS)
+    recall(bk, topic, given) >> Reply(ResponseCode.SERVICE_NOT_AVAILABLE, remark=remark)
+    bk.update_config({"startAcceptSendRequestTimeStamp": "1"}) >> Reply(SUCCESS)
+    recall(bk, topic, given) >> told(key)
+
+
+@case(kills=["recalls-are-counted-as-messages"], clock=True, setup=RECALLS)
+def test_recalled_message_is_not_counted(bk: BrokerSession) -> None:
+    topic, at = bk.topic(), str(bk.broker_time() + 3_600_000)
+    (_, given), _ = (waiting(bk, topic, at) for _ in range(2))
+    timers(bk, topic).eventually() >> Reply(SUCCESS, (True, [2], [ANYTHING]))
+    recall(bk, topic, given) >> Reply(SUCCESS)
+    timers(bk, topic).eventually() >> Reply(SUCCESS, (True, [1], [ANYTHING]))
 
 
 @case(kills=["slaves-recall"], setup={**RECALLS, "brokerRole": "SLAVE", "brokerId": "1"})

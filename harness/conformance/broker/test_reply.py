@@ -179,7 +179,14 @@ def test_asker_must_be_online(bk: BrokerSession) -> None:
     connection.next_request(PUSH) >> Silence()
 
 
-@case(kills=["replies-are-not-stored", "stored-replies-have-a-time", "stored-replies-have-no-flag"])
+@case(
+    kills=[
+        "replies-are-not-stored",
+        "stored-replies-have-a-time",
+        "stored-replies-have-no-flag",
+        "stored-replies-keep-their-bits",
+    ]
+)
 def test_is_stored(bk: BrokerSession) -> None:
     topic, client = bk.topic(), bk.name("absent")
     for made in (FIRST, SECOND):
@@ -188,12 +195,13 @@ def test_is_stored(bk: BrokerSession) -> None:
         pull = bk.pull(topic, made.queue)
         pull.bodies.eventually() >> Reply(SUCCESS, [BODY, BODY])
         pull.properties >> Reply(SUCCESS, [said(bk, client)] * 2)
-        stored = (made.flag, made.born, made.times, bk.connection.peer)
+        stored = (made.flag, 0, made.born, made.times, bk.connection.peer, bk.broker_address)
         pull.seen("fields", _fields) >> Reply(SUCCESS, [stored] * 2)
 
 
-def _fields(message: Message) -> tuple[int, int, int, str]:
-    return message.flag, message.born_timestamp, message.reconsume_times, message.born_host
+def _fields(message: Message) -> tuple[int, int, int, int, str, str]:
+    born, stored = message.born_host, message.store_host
+    return message.flag, message.sys_flag, message.born_timestamp, message.reconsume_times, born, stored
 
 
 @case(kills=["replies-to-any-queue-are-in-none"])

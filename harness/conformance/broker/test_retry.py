@@ -123,14 +123,17 @@ def test_limit_is_not_reached_before(bk: BrokerSession) -> None:
     bk.max_offset(f"%DLQ%{group}", 0).offset >> Reply(SUCCESS, 0)
 
 
-@case(kills=["limit-of-old-consumers-heeded"])
+@case(kills=["limit-of-old-consumers-heeded", "groups-have-no-limit"])
 def test_old_consumers_have_the_limit_of_the_group(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    offset = stored(bk, topic, reconsumed=2)
-    bk.send_back(group, offset, 1, topic=topic, most=1, version=120) >> Reply(SUCCESS)
+    bk.create_group(group, retryMaxTimes=3) >> Reply(SUCCESS)
+    twice, thrice = (stored(bk, topic, reconsumed=times) for times in (2, 3))
+    bk.send_back(group, twice, 1, topic=topic, most=1, version=120) >> Reply(SUCCESS)
     bk.max_offset(f"%DLQ%{group}", 0).offset >> Reply(SUCCESS, 0)
-    bk.send_back(group, offset, 1, topic=topic, most=1, version=121) >> Reply(SUCCESS)
-    bk.max_offset(f"%DLQ%{group}", 0).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.send_back(group, twice, 1, topic=topic, most=1, version=121) >> Reply(SUCCESS)
+    bk.send_back(group, thrice, 1, topic=topic, most=9, version=120) >> Reply(SUCCESS)
+    bk.send_back(group, thrice, 1, topic=topic, most=None) >> Reply(SUCCESS)
+    bk.max_offset(f"%DLQ%{group}", 0).offset.eventually() >> Reply(SUCCESS, 3)
 
 
 @case(kills=["missing-message-comes-back"])
@@ -170,6 +173,19 @@ def test_send_at_the_limit_is_tried_again(bk: BrokerSession) -> None:
     group = bk.group()
     bk.send(f"%RETRY%{group}", b"again", reconsumed=3, ext={"l": "3"}) >> Reply(SUCCESS)
     bk.pull(f"%RETRY%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"again"])
+
+
+@case(kills=["sends-to-retry-know-no-group", "limit-of-old-producers-heeded"])
+def test_send_has_the_limit_of_its_group(bk: BrokerSession) -> None:
+    group = bk.group()
+    retry, dead = f"%RETRY%{group}", f"%DLQ%{group}"
+    bk.create_group(group, retryMaxTimes=3) >> Reply(SUCCESS)
+    for body, times in ((b"2", 2), (b"4", 4)):
+        bk.send(retry, body, reconsumed=times) >> Reply(SUCCESS)
+    for body, version in ((b"120", 120), (b"121", 121)):
+        bk.send(retry, body, reconsumed=4, ext={"l": "9"}, version=version) >> Reply(SUCCESS)
+    bk.pull(retry, group=group).bodies.eventually() >> Reply(SUCCESS, [b"2", b"121"])
+    bk.pull(dead, group=group).bodies.eventually() >> Reply(SUCCESS, [b"4", b"120"])
 
 
 @case(kills=["locks-do-not-count-for-retries", "locks-that-are-over-count-for-retries"], clock=True)
@@ -302,7 +318,24 @@ def test_dead_letter_keeps_its_delay(bk: BrokerSession) -> None:
     pull.bodies >> Reply(SUCCESS, [b"dead"])
 
 
-@case(kills=["retries-come-from-the-broker"], clock=True)
+@case(kills=["dead-letters-have-two-queues", "retries-have-one-queue", "retry-topics-know-no-unit"])
+def test_topics_of_a_group(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group("other")
+    bk.create_group(group, retryQueueNums=3) >> Reply(SUCCESS)
+    offset = stored(bk, topic)
+    for level in (1, -1):
+        bk.send_back(group, offset, level, topic=topic, ext={"unitMode": "true"}) >> Reply(SUCCESS)
+    bk.send(f"%RETRY%{other}", reconsumed=9, ext={"l": "3"}) >> Reply(SUCCESS)
+
+    def made(queues: int, flag: int) -> Including:
+        shown = {"readQueueNums": queues, "writeQueueNums": queues, "perm": 6, "topicSysFlag": flag}
+        return Including(shown)
+
+    table = {f"%RETRY%{group}": made(3, 2), f"%DLQ%{group}": made(1, 0), f"%DLQ%{other}": made(1, 0)}
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": Including(table)}))
+
+
+@case(kills=["retries-come-from-the-broker", "retries-lose-their-bits"], clock=True)
 def test_comes_back_as_a_whole(bk: BrokerSession) -> None:
     topic, group, connection = bk.topic(), bk.group(), bk.connect()
     plain = plain_properties(bk, connection)

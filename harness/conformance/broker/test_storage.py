@@ -13,7 +13,7 @@ SOME = b"x" * 20_000
 """Three or four of them fill a file of the log."""
 FILE = 65_536
 SMALL_FILES = {"mappedFileSizeCommitLog": str(FILE)}
-ENDINGS: tuple[tuple[int, Ending], ...] = ((0, "term"), (6, "kill"), (12, "term"))
+ENDINGS: tuple[tuple[int, Ending], ...] = ((0, "term"), (7, "kill"), (14, "term"))
 """How many messages there are before, and how it ends."""
 
 
@@ -29,9 +29,13 @@ def test_offsets_are_consecutive(bk: BrokerSession) -> None:
         pull.offsets >> Reply(SUCCESS, [0, 1, 2])
 
 
-@case(kills=["hands-over-late", "recovery-ends-behind-four-megabytes"], own_server=True)
+@case(
+    kills=["hands-over-late", "recovery-ends-behind-four-megabytes", "recovery-ends-at-a-large-message"],
+    own_server=True,
+    setup={"maxMessageSize": "8388608"},
+)
 def test_messages_survive_a_kill(bk: BrokerSession) -> None:
-    topic, large = bk.topic(), [bytes((letter,)) * 3_000_000 for letter in b"ab"]
+    topic, large = bk.topic(), [b"a" * 3_000_000, b"b" * 5_000_000, b"c" * 3_000_000]
     for number, body in enumerate(large):
         bk.send(topic, body, queue=1).offset >> Reply(SUCCESS, number)
     for number in range(5):
@@ -121,16 +125,22 @@ def test_topic_that_is_made_again_is_empty(bk: BrokerSession) -> None:
         bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"new"])
 
 
-@case(kills=["restarts-keep-the-last-file"], own_server=True, setup=SMALL_FILES)
+@case(
+    kills=["restarts-keep-the-last-file", "batches-keep-the-place-they-had"],
+    own_server=True,
+    setup=SMALL_FILES,
+)
 def test_several_files_survive(bk: BrokerSession) -> None:
     topic = bk.topic()
     for before, how in ENDINGS:
-        for number in range(before, before + 6):
+        for number in range(before, before + 5):
             bk.send(topic, SOME + b"%d" % number, 1).offset >> Reply(SUCCESS, number)
-        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
+        batch = [SOME + b"%d" % number for number in (before + 5, before + 6)]
+        bk.send_batch(topic, batch, 1).offset >> Reply(SUCCESS, before + 5)
+        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 7)
         bk.restart(how)
-        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 6)
-        for number in range(before + 6):
+        bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, before + 7)
+        for number in range(before + 7):
             bk.pull(topic, 1, number, most=1).bodies.eventually() >> Reply(SUCCESS, [SOME + b"%d" % number])
 
 
@@ -229,6 +239,25 @@ def test_expired_files_are_deleted_when_asked(bk: BrokerSession) -> None:
 
 
 @case(
+    kills=["expired-files-never-stay-once-asked"],
+    clock=True,
+    own_server=True,
+    setup={**EXPIRING, "deleteWhen": "99"},
+)
+def test_deletion_of_files_ends(bk: BrokerSession) -> None:
+    old, topic, _ = filled(bk)
+    bk.call(RequestCode.DELETE_EXPIRED_COMMITLOG) >> Reply(SUCCESS)
+    bk.advance(20 * 10 + 20 + bk.jitter)
+    bk.min_offset(old, 1).offset.eventually() >> Reply(SUCCESS, 6)
+    low = (bk.min_offset(topic, 2).offset >> Reply(SUCCESS, Between(1, 7))).value
+    for number in range(8, 16):
+        bk.send(topic, SOME, 2).offset >> Reply(SUCCESS, number)
+    bk.advance(10 + 20 + bk.jitter)
+    bk.min_offset(topic, 2).offset >> Reply(SUCCESS, low)
+    bk.pull(topic, 2, low, most=1).bodies >> Reply(SUCCESS, [SOME + b"%d" % low])
+
+
+@case(
     kills=["files-expire-at-once"], clock=True, own_server=True, setup={**EXPIRING, "fileReservedTime": "1"}
 )
 def test_files_stay_until_they_expire(bk: BrokerSession) -> None:
@@ -277,6 +306,20 @@ def test_cleaning_forgets_queues_without_messages(bk: BrokerSession) -> None:
         bk.send(name, b"new", queue).offset >> Reply(SUCCESS, 0)
         bk.pull(name, queue).bodies.eventually() >> Reply(SUCCESS, [b"new"])
     bk.send(topic, b"new", 2).offset >> Reply(SUCCESS, 8)
+
+
+@case(kills=["cleaning-removes-queues-of-the-delay"], clock=True, own_server=True, setup=EXPIRING)
+def test_cleaning_keeps_delayed_messages_coming(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"1", b"2"):
+        bk.send(topic, body, 1, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
+    kept(bk, *filled(bk)[:2])
+    bk.clean_queues() >> Reply(SUCCESS)
+    bk.send(topic, b"3", 1, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"3"])
 
 
 @case(kills=["keys-are-read-twice"], own_server=True)

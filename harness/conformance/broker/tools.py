@@ -7,7 +7,7 @@ import msgspec
 
 from harness.session import BrokerSession, Exchange
 from harness.session.exchange import NotSo, View
-from harness.wire import Command, ResponseCode, WireError
+from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import KvTable, MessageQueue, plain_tables
 from harness.wire.fastjson import ParseError, document, parse
 
@@ -47,3 +47,20 @@ def tables_of(reply: Command) -> Any:
 def queue_name(bk: BrokerSession, topic: str, queue: int) -> str:
     """How a table of queues names one of a topic."""
     return document(MessageQueue(bk.broker_name, queue, topic).document()).decode()
+
+
+def timers(bk: BrokerSession, *topics: str) -> Exchange:
+    """GET_TIMER_METRICS (61), seen as how many messages wait for each of these topics, and since when."""
+
+    def read(reply: Command) -> Any:
+        table = as_json(reply)
+        number = {"counter": int, "stateVersion": int, "timestamp": int}
+        version = {name: type(value) for name, value in table["dataVersion"].items()}
+        waiting = [table["timingCount"].get(topic, {}) for topic in topics]
+        return (
+            version == number,
+            [one.get("count") for one in waiting],
+            [one.get("timeStamp") for one in waiting],
+        )
+
+    return asked(bk, RequestCode.GET_TIMER_METRICS, read)

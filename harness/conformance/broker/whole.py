@@ -11,7 +11,7 @@ from harness.session import BrokerSession, Connection
 from harness.session.broker.views import MessagesExchange
 from harness.session.exchange import NotSo, View
 from harness.wire import Command, ResponseCode, WireError
-from harness.wire.messages import Message, decode_message
+from harness.wire.messages import Message, SysFlag, decode_message
 
 SUCCESS = ResponseCode.SUCCESS
 
@@ -19,6 +19,8 @@ OWN = {"TAGS": "A", "KEYS": "k", "mine": "Grüße", "WAIT": "true", "UNIQ_KEY": 
 """Properties of a producer."""
 BODY, QUEUE, FLAG, BORN, TIMES = "Körper".encode(), 2, -7, 1_234_567_890_123, 3
 """The rest of its message: body, queue, flag, time of birth, how often it was tried."""
+SYS_FLAG = (SysFlag.COMPRESSED | SysFlag.COMPRESSION_ZLIB).value
+"""Bits about its body, which a Broker does not look into."""
 DERIVED = ("size", "body_crc")
 """Members of a message that follow from the others."""
 
@@ -39,6 +41,7 @@ def send_whole(
         BODY,
         queue,
         properties={**OWN, **properties},
+        sys_flag=SYS_FLAG,
         flag_of_user=FLAG,
         born=BORN,
         reconsumed=TIMES,
@@ -51,7 +54,9 @@ def send_whole(
 def send_batch_of_wholes(bk: BrokerSession, topic: str, on: Connection) -> None:
     """Sends this message twice, in a batch."""
     message = Message(topic=topic, body=BODY, flag=FLAG, properties=OWN)
-    batch = bk.send_batch(topic, [message, message], QUEUE, born=BORN, reconsumed=TIMES, on=on)
+    batch = bk.send_batch(
+        topic, [message, message], QUEUE, sys_flag=SYS_FLAG, born=BORN, reconsumed=TIMES, on=on
+    )
     batch >> Reply(SUCCESS)
 
 
@@ -65,7 +70,7 @@ def plain_properties(bk: BrokerSession, on: Connection) -> dict[str, str]:
 
 def sent_members(bk: BrokerSession, topic: str, on: Connection) -> dict[str, Any]:
     """The members of this message where it is stored as it was sent, from this connection."""
-    values = (topic, BODY, QUEUE, FLAG, 0, BORN, on.peer, bk.broker_address, TIMES, 0)
+    values = (topic, BODY, QUEUE, FLAG, SYS_FLAG, BORN, on.peer, bk.broker_address, TIMES, 0)
     return dict(zip(MEMBERS, values, strict=True))
 
 
@@ -88,6 +93,7 @@ def judge_copy(
     copy = copies()[name]
     words = {"topic": sent["topic"], "queue": sent["queue"], "broker": sent["store host"], **given}
     words["tried"] = sent["times tried"] + 1
+    words["committed"] = sent["system flag"] | SysFlag.TRANSACTION_COMMIT.value
     words["level - 1"] = words.get("level", 0) - 1
     changed = {member: type(sent[member])(text.format(**words)) for member, text in copy.members.items()}
     line = found.session.profile.name

@@ -193,6 +193,7 @@ class BrokerRequests(TermSession):
         messages: Sequence[bytes | Message],
         queue: int = 0,
         *,
+        sys_flag: int = 0,
         born: int | None = None,
         reconsumed: int = 0,
         on: Connection | None = None,
@@ -202,7 +203,16 @@ class BrokerRequests(TermSession):
         made = [Message(topic=topic or "", body=one) if isinstance(one, bytes) else one for one in messages]
         body = encode_batch(made, self._line)
         return self.send(
-            topic, body, queue, code=320, batch=True, born=born, reconsumed=reconsumed, on=on, **header
+            topic,
+            body,
+            queue,
+            code=320,
+            sys_flag=sys_flag,
+            batch=True,
+            born=born,
+            reconsumed=reconsumed,
+            on=on,
+            **header,
         )
 
     # --- pulling --------------------------------------------------------------------------------------------

@@ -93,6 +93,17 @@ def old_clients_are_asked(original, self, version):
     return False
 
 
+@mutant(ClientRpc.is_too_old, "Requests go to later releases than V3_1_8_SNAPSHOT only.")
+def clients_of_their_first_release_are_old(original, self, version):
+    return original(self, version - 1)
+
+
+@mutant(ClientRpc.added, "The request to a client has the brokerName that the administrator sends, if any.")
+def broker_name_is_the_administrators(original, self, ext, now):
+    said = {name: text for name, text in ext.items() if name == "brokerName"}
+    return {**original(self, ext, now), **said}
+
+
 @mutant(ClientRpc.within, "A client's answer times out after a minute.")
 def asked_clients_have_a_minute(original, self):
     return 60_000

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harness.wire import ResponseCode
+from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.bodies import Subscription
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients, ConsumerGroup
@@ -323,3 +323,64 @@ def _as_in_53(profile):
 )
 def _as_in_55(profile):
     return msgspec.structs.replace(profile, engine="fastjson2")
+
+
+@mutant(Clients.stop_producing, "When one producer leaves its group, all of them do.")
+def who_produces_leaves_with_all_others(original, self, group, connection):
+    self.producers.pop(group, None)
+
+
+@mutant(Clients.unregister, "A client that leaves a group without members is refused.")
+def unknown_groups_cannot_be_left(original, self, command, connection, now):
+    group = (command.ext or {}).get("consumerGroup")
+    if group is not None and group not in self.consumers:
+        return Reply(ResponseCode.SYSTEM_ERROR)
+    return original(self, command, connection, now)
+
+
+@mutant(Clients.subscribe, "A subscription replaces one with the same subVersion.")
+def subscriptions_replace_those_of_their_version(original, self, group, subscriptions):
+    for one in subscriptions:
+        old = group.subscriptions.get(one.topic)
+        if old is not None and old.sub_version == one.sub_version:
+            group.subscriptions[one.topic] = one
+    return original(self, group, subscriptions)
+
+
+@mutant(
+    Clients.tell_members, "Members are notified whatever notifyConsumerIdsChangedEnable of the Broker is."
+)
+def brokers_are_never_quiet(original, self, name, group):
+    if self.config.notify_consumer_ids_changed_enable or not self.is_told(group):
+        original(self, name, group)
+        return
+    for connection in group.members:
+        self.broker.push(
+            connection, Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, ext={"consumerGroup": name})
+        )
+
+
+@mutant(Clients.heartbeat, "A heartbeat with withoutSub=true is short, even without a fingerprint.", V5)
+def heartbeats_without_a_fingerprint_are_short(original, self, command, connection, now):
+    command.body = command.body.replace(b'"withoutSub":true', b'"withoutSub":true,"heartbeatFingerprint":7')
+    return original(self, command, connection, now)
+
+
+@mutant(Clients.consume, "A heartbeat with a fingerprint is short, even without withoutSub=true.", V5)
+def heartbeats_with_a_fingerprint_are_short(original, self, data, client, connection, now, *, without_sub):
+    short = without_sub or bool(self._fingerprints.get(data.group_name))
+    return original(self, data, client, connection, now, without_sub=short)
+
+
+@mutant(Clients.consume, "The retry topic that a heartbeat creates does not know its unit.")
+def retry_topics_of_heartbeats_know_no_unit(original, self, data, client, connection, now, *, without_sub):
+    data.unit_mode = False
+    return original(self, data, client, connection, now, without_sub=without_sub)
+
+
+@mutant(Clients.join, "A connection stays listed under the first clientID of its heartbeats.")
+def connections_keep_their_first_name(original, self, group, name, client, connection, now):
+    known = group.members.get(connection)
+    if known is not None:
+        client = msgspec.structs.replace(client, id=known.id)
+    return original(self, group, name, client, connection, now)

@@ -18,6 +18,12 @@ def asks_although_forced(original, self):
     return False
 
 
+@mutant(Registrar.topic_created, "The Broker queries for changes when a topic is created.")
+def asks_about_new_topics(original, self, topic, now):
+    self._probe(check_order=False, oneway=False)
+    original(self, topic, now)
+
+
 @mutant(Registrar.forces, "forceRegister=false has no effect.")
 def registers_without_asking(original, self):
     return True

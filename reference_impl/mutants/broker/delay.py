@@ -7,7 +7,7 @@ from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import GetStatus, Put, PutStatus, Store
 from reference_impl.broker.timer_metrics import TimerMetrics
-from reference_impl.broker.timers import Timers
+from reference_impl.broker.timers import DELETES, Timers
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError
 
@@ -309,3 +309,22 @@ def timers_tell_their_version_elsewhere(original, self, now):
 def progress_begins_below_0(original, self, level, stored):
     self.offsets.setdefault(level, -1)
     original(self, level, stored)
+
+
+@mutant(Timers.asked, "A delivery time more than a day away is too far.", V5)
+def times_are_near(original, self, message, now):
+    time = original(self, message, now)
+    return None if time is None or time > now + 86_400_000 else time
+
+
+@mutant(Timers.schedule, "A deletion whose time has passed is stored.", V5)
+def deletions_of_the_past_are_stored(original, self, message, now):
+    status = original(self, message, now)
+    return PutStatus.PUT_OK if DELETES in message.properties else status
+
+
+@mutant(Store.put, "A timed message says that it came into the timer years before.", V5)
+def timed_were_stored_long_ago(original, self, message, now):
+    if "TIMER_ENQUEUE_MS" in message.properties:
+        message.properties["TIMER_ENQUEUE_MS"] = str(now // 1_001 * 1_000)
+    return original(self, message, now)

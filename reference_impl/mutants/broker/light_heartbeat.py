@@ -88,6 +88,16 @@ def isolated_broker_registers(original, self):
     return False
 
 
+@mutant(HaMembership.starts_isolated, "A Broker without replicas waits for them, too.", V5)
+def brokers_without_replicas_wait(original, self):
+    return self.acts and not self.config.skip_pre_online
+
+
+@mutant(HaMembership.starts_isolated, "skipPreOnline has no effect.", V5)
+def way_online_is_never_skipped(original, self):
+    return self.acts and self.config.total_replicas > 1
+
+
 @mutant(HaMembership._come_online, "A Broker with replicas never comes online.", V5)
 def isolated_broker_stays_isolated(original, self, now):
     return
@@ -117,6 +127,11 @@ def isolated_slaves_ask_nobody(original, self, members, now):
 @mutant(HaMembership.is_met, "A slave with replicas comes online even if its master does not answer.", V5)
 def isolated_slaves_need_no_answer(original, self, reply):
     return True
+
+
+@mutant(HaMembership.is_met, "A slave with replicas comes online when its master answers with an error.", V5)
+def isolated_slaves_take_errors(original, self, reply):
+    return not self.config.is_slave or reply is not None
 
 
 @mutant(HaMembership._meet, "A slave with replicas asks the smallest of the other slaves like a master.", V5)

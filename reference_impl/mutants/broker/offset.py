@@ -36,6 +36,16 @@ def offsets_are_of_all_queues(original, self, group, topic, queue_id):
     return next(iter(self.table.get(f"{topic}@{group}", {}).values()), None)
 
 
+@mutant(Offsets.offset_of, "A query returns a negative offset that was committed.")
+def negative_commits_are_offsets(original, self, group, topic, queue_id):
+    return self.table.get(f"{topic}@{group}", {}).get(queue_id)
+
+
+@mutant(Offsets.starts_at_zero, "A group that never committed begins at 0, where messages were, too.")
+def queues_that_begin_late_start_at_zero(original, self, topic, queue_id):
+    return original(self, topic, queue_id) or self.broker.store.min_offset(topic, queue_id) > 0
+
+
 @mutant(Offsets.update, "One-way commits are ignored.")
 def oneway_commits_are_dropped(original, self, command, connection, now):
     if command.is_oneway:

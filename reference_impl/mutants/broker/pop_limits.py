@@ -4,6 +4,7 @@ from harness.wire import ResponseCode
 from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.broker.pop_notifications import PopNotifications
 from reference_impl.broker.pop_waiting import FULL, HELD, PopWaiting
 from reference_impl.mutants.registry import V5, after, mutant
 
@@ -42,6 +43,11 @@ def messages_are_hidden_for_any_time(
 ):
     most = self.config.timer_max_delay_sec * 1_000
     return original(self, pop, offsets, min(invisible, most), revive_queue, now, suspended=suspended)
+
+
+@mutant(PopNotifications.look_again, "A notification whose topic is deleted is answered as before.", V5)
+def notifications_outlive_their_topic(original, self, asked, poll, until, command, connection, now):
+    return self.look(asked, poll, until, command, connection, now)
 
 
 @mutant(Pops.carry_out, "A pop whose topic is deleted is answered as if it existed.", V5)

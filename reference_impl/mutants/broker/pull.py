@@ -221,6 +221,16 @@ def pulls_wait_for_ever(original, self, pull, newest, now):
     return newest > pull.offset
 
 
+@mutant(Pulls.wait, "Without long polling, pulls do not wait.")
+def pulls_never_wait_shortly(original, self, asked):
+    return original(self, asked) if self.config.long_polling_enable else 0
+
+
+@pulls_never_wait_shortly.also(LongPolling.period)
+def _(original, self):
+    return original(self) if self.config.long_polling_enable else 1
+
+
 @mutant(LongPolling.settle, "A message in any queue ends the wait of every pull.")
 def arrivals_release_all_queues(original, self, now):
     if self.broker.store.arrived:

@@ -24,6 +24,16 @@ def time_of_search_ignored(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
+@mutant(Store.by_key, "A search ignores from which time on messages are wanted.")
+def search_begins_at_any_time(original, self, topic, key, most, begin, end):
+    return original(self, topic, key, most, 0, end)
+
+
+@mutant(Store.by_key, "A search finds messages up to now, unless it ends before there were any.")
+def search_never_ends(original, self, topic, key, most, begin, end):
+    return original(self, topic, key, most, begin, end if end < 10 else 2**63 - 1)
+
+
 @mutant(MessageQuery.by_key, "A search returns at most one message.")
 def only_one_message_is_found(original, self, command, connection, now):
     command.ext = (command.ext or {}) | {"maxNum": "1"}
@@ -48,6 +58,11 @@ def search_finds_any_number(original, self, command):
     return max(original(self, command), fields.int32(command.ext, "maxNum") or 0)
 
 
+@mutant(MessageQuery.most, "A search by unique key finds 64 messages.")
+def search_by_unique_key_without_limit(original, self, command):
+    return 64 if "_UNIQUE_KEY_QUERY" in (command.ext or {}) else original(self, command)
+
+
 @mutant(MessageQuery.by_key, "A search by unique key finds nothing.")
 def unique_keys_find_nothing(original, self, command, connection, now):
     command.ext = (command.ext or {}) | ({"key": ""} if "_UNIQUE_KEY_QUERY" in (command.ext or {}) else {})
@@ -63,6 +78,11 @@ def only_first_key_finds(original, self, topic, key, most, begin, end):
         for offset, one in messages
         if one is not None and (one.properties.get("KEYS") or key).split(" ")[0] == key
     ]
+
+
+@mutant(Store._keys, "A message is found by its words, and by all of them together.")
+def all_keys_are_a_key(original, self, properties):
+    return [*original(self, properties), properties.get(PropertyName.KEYS) or "none"]
 
 
 @mutant(Store.by_key, "A search returns messages of all topics.")
@@ -133,6 +153,13 @@ def newest_message_is_found_first(found):
 def index_state_is_of_the_future(reply):
     at = int(reply.ext["indexLastUpdateTimestamp"])
     reply.ext["indexLastUpdateTimestamp"] = str(at + 1_000)
+
+
+@after(MessageQuery.by_key, "The answer to a search says that the index ends with the last message found.")
+def index_state_is_of_what_was_found(reply):
+    if reply.body:
+        found = decode_messages(reply.body)[-1]
+        reply.ext["indexLastUpdatePhyoffset"] = str(found.physical_offset)
 
 
 def _without(name, reply, store, topic=None):

@@ -82,3 +82,18 @@ def handles_of_any_time(original, self, topic, of_topic, broker, time, now):
 @mutant(Recalls.knows, "A recall may be of a topic that does not exist.", V5)
 def recalls_of_any_topic(original, self, topic):
     return True
+
+
+@mutant(Recalls.handle, "A handle without its padding is none.", V5)
+def handles_need_their_padding(original, self, text):
+    return None if len(text) % 4 else original(self, text)
+
+
+@mutant(Recalls.closed, "Recalls are taken before startAcceptSendRequestTimeStamp.", V5)
+def recalls_are_early(original, self, now):
+    return original(self, max(now, self.config.start_accept_send_request_time_stamp))
+
+
+@mutant(Timers._counts, "A recall counts as one more message that waits.", V5)
+def recalls_are_counted_as_messages(original, self, message):
+    return 1

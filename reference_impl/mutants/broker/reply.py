@@ -109,3 +109,10 @@ def replies_to_any_queue_are_pushed(original, self, asked, connection, now):
     if "REPLY_TO_CLIENT" in asked.properties:
         asked.queue_id = min(asked.queue_id, 3)
     return original(self, asked, connection, now)
+
+
+@mutant(Replies.message, "A reply is stored with its system flag.")
+def stored_replies_keep_their_bits(original, self, asked, body, queue_id, connection, now):
+    message = original(self, asked, body, queue_id, connection, now)
+    message.sys_flag = asked.sys_flag
+    return message

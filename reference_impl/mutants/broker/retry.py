@@ -2,12 +2,13 @@
 
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, TopicName
+from harness.wire.versions import V3_4_9
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.locks import Locks
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import PutStatus
-from reference_impl.broker.topics import READ, WRITE
+from reference_impl.broker.topics import READ, WRITE, Topics
 from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -227,3 +228,43 @@ def dead_letters_of_sends_come_from_the_broker(original, self, message, asked, v
 @after(Retries.returned, "All messages that come back do so in queue 0.")
 def messages_come_back_in_queue_zero(message):
     message.queue_id = 0
+
+
+@mutant(Retries.limit, "A request without maxReconsumeTimes means 16, whatever its group says.")
+def groups_have_no_limit(original, self, group, asked, version):
+    found = original(self, group, asked, version)
+    return found if found == asked else 16
+
+
+@mutant(Sends.retried, "A send to a retry topic without maxReconsumeTimes means 16, whatever its group says.")
+def sends_to_retry_know_no_group(original, self, message, asked, version, now):
+    if asked.max_reconsume_times is None:
+        asked.max_reconsume_times = 16
+    return original(self, message, asked, version, now)
+
+
+@mutant(Sends.retried, "The maxReconsumeTimes of a send counts whatever version its header has.")
+def limit_of_old_producers_heeded(original, self, message, asked, version, now):
+    return original(self, message, asked, V3_4_9, now)
+
+
+@mutant(Topics.create, "The topic of dead letters has two queues.")
+def dead_letters_have_two_queues(original, self, topic, queues, perm, now, *, flag=0, order=False):
+    queues = 2 if topic.startswith(TopicName.DLQ_PREFIX) else queues
+    return original(self, topic, queues, perm, now, flag=flag, order=order)
+
+
+@mutant(Topics.create, "The topic of what comes again has one queue.")
+def retries_have_one_queue(original, self, topic, queues, perm, now, *, flag=0, order=False):
+    queues = 1 if topic.startswith(TopicName.RETRY_PREFIX) else queues
+    return original(self, topic, queues, perm, now, flag=flag, order=order)
+
+
+@mutant(Retries.retry_topic, "The topic of what comes again does not know its unit.")
+def retry_topics_know_no_unit(original, self, group, known, *, unit, now):
+    return original(self, group, known, unit=False, now=now)
+
+
+@after(Retries.returned, "A retried message loses its system flag.")
+def retries_lose_their_bits(copy):
+    copy.sys_flag = 0

@@ -3,7 +3,7 @@
 import msgspec
 
 from harness.wire import RequestCode, ResponseCode, WireError
-from harness.wire.messages import PropertyName
+from harness.wire.messages import PropertyName, SysFlag
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
@@ -435,3 +435,25 @@ def batches_come_from_the_broker(original, self, messages, now):
 @after(Sends.shown, "The remark that refuses a queue shows the topic without its attributes.", V5)
 def refusals_do_not_show_attributes(text):
     return text.partition("attributes={")[0] + "attributes={}]"
+
+
+@mutant(Sends.may_be_batch, "A batch with the bits of a transaction is accepted.")
+def batches_may_be_of_transactions(original, self, asked):
+    asked.sys_flag &= ~SysFlag.TRANSACTION_ROLLBACK.value
+    return original(self, asked)
+
+
+@mutant(Sends.asked, "A batch loses its system flag.")
+def batches_lose_their_bits(original, self, command):
+    asked = original(self, command)
+    if asked.is_batch:
+        asked.sys_flag &= SysFlag.TRANSACTION_ROLLBACK.value
+    return asked
+
+
+@mutant(Sends.asked, "A send without reconsumeTimes means 1.")
+def times_that_are_missing_are_one(original, self, command):
+    asked = original(self, command)
+    if not {"j", "reconsumeTimes"} & (command.ext or {}).keys():
+        asked.reconsume_times = 1
+    return asked

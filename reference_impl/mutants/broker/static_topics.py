@@ -24,6 +24,14 @@ def mappings_lose_a_queue(original, self, mapping, now):
     original(self, msgspec.structs.replace(mapping, hosted_queues=first), now)
 
 
+@mutant(StaticTopics.put, "A part begins with its queue, whatever its startOffset.", V5)
+def parts_begin_with_their_queue(original, self, mapping, now):
+    for parts in mapping.hosted_queues.values():
+        for part in parts:
+            part.start_offset = 0
+    original(self, mapping, now)
+
+
 @mutant(StaticTopics.infos, "Mappings are not registered.", V5)
 def mappings_are_not_registered(original, self, topics):
     return {}

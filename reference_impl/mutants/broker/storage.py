@@ -113,6 +113,11 @@ def cleaning_removes_one_queue(original, self, *, keep):
                 return
 
 
+@mutant(Store.delete_empty_queues, "Cleaning removes the queues in which messages wait for their level.")
+def cleaning_removes_queues_of_the_delay(original, self, *, keep):
+    original(self, keep="")
+
+
 @mutant(Store.delete_empty_queues, "Cleaning removes no queue.")
 def cleaning_removes_no_queue(original, self, *, keep):
     return
@@ -143,6 +148,27 @@ def recovery_ends_behind_four_megabytes(original, self):
     original(self)
 
 
+@mutant(Store.catch_up, "After a restart, a message of more than 4 MiB and all behind it are lost.")
+def recovery_ends_at_a_large_message(original, self):
+    for message in messages_from(self._log, self._log.start):
+        if message.size > 1 << 22:
+            self._log.cut(message.physical_offset)
+            break
+    original(self)
+
+
+@mutant(Store._frames_of, "A batch for which a file has no room is in the next one, and not where it says.")
+def batches_keep_the_place_they_had(original, self, messages, now):
+    known, frames, places = vars(self).get("tried", (None, [], []))
+    if known is not messages:
+        frames = original(self, messages, now)
+        vars(self)["tried"] = messages, frames, [one.physical_offset for one in messages]
+        return frames
+    for message, place in zip(messages, places, strict=True):
+        message.physical_offset = place
+    return frames
+
+
 @mutant(Topics.delete, "A deleted topic exists again after a restart.")
 def deleted_topics_come_back(original, self, topic, now):
     return self.table.pop(topic, None) is not None
@@ -166,6 +192,13 @@ def deletion_of_files_is_refused(original, self, command, connection, now):
 )
 def expired_files_stay_when_asked(original, self, command, connection, now):
     return Reply(0)
+
+
+@mutant(Retention.tick, "Once asked to, the server deletes expired files at any hour from then on.", V5)
+def expired_files_never_stay_once_asked(original, self, now):
+    asked = self._asked
+    original(self, now)
+    self._asked = asked
 
 
 @mutant(Retention.is_short, "Expired files stay until their hour, however full the disk is.")

@@ -9,7 +9,7 @@ from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import Store
 from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
 from reference_impl.mutants.registry import V4, V5, after, mutant
-from reference_impl.remoting.reply import Reply
+from reference_impl.remoting.reply import RefusedError, Reply
 
 _COMMIT, _ROLL_BACK = "8", "12"
 
@@ -313,3 +313,72 @@ def resumed_half_is_in_no_queue(original, self, command, connection, now):
 @after(Transactions.resume, "A half message that is not there is resumed.")
 def any_half_is_resumed(reply):
     return Reply(0)
+
+
+@mutant(Delays.put, "A message with the bits of a half message is delayed.")
+def bits_of_halves_are_delayed(original, self, message, now):
+    if PropertyName.TRANSACTION_PREPARED not in message.properties:
+        bits = message.sys_flag & SysFlag.TRANSACTION_ROLLBACK.value
+        message.sys_flag &= ~bits
+        level = self.level_of(message)
+        if level > 0:
+            self.schedule(message, level)
+        message.sys_flag |= bits
+    return original(self, message, now)
+
+
+@mutant(Transactions.newest_copy, "The end of a half message that is delayed ends another one.")
+def delayed_halves_end_others(original, self, half):
+    return half.queue_offset if half.queue_offset in self.open else original(self, half)
+
+
+@mutant(Transactions.is_too_late, "The answer to a question is refused once the immunity is over.", V5)
+def late_answers_are_refused(original, self, half, command, now):
+    command.ext = {**(command.ext or {}), "fromTransactionCheck": "false"}
+    return original(self, half, command, now)
+
+
+@mutant(Transactions.is_too_late, "An end is refused once the time of immunity is over.", V4)
+def late_ends_are_refused_in_4_9(original, self, half, command, now):
+    immunity = self.immunity(half)
+    return immunity is not None and now - half.born_timestamp > immunity
+
+
+@mutant(Transactions.fault, "The commit of a message that is no half message succeeds.")
+def whole_messages_are_committed(original, self, half, command):
+    found = original(self, half, command)
+    return None if half is not None and found and found.startswith("Find") else found
+
+
+@after(Transactions.committed, "A committed message has the bits of a commit alone.")
+def commits_have_the_bits_of_commits_alone(message):
+    message.sys_flag = SysFlag.TRANSACTION_COMMIT.value
+
+
+@mutant(Transactions.immunity, "An immunity of -1 s, or without a number, is one of 0 s.")
+def immune_without_a_number(original, self, half):
+    found = original(self, half)
+    return 0 if found is None and PropertyName.CHECK_IMMUNITY_TIME_IN_SECONDS in half.properties else found
+
+
+@mutant(Transactions.prepare, "A half message whose immunity is no number is refused.")
+def immunity_without_a_number_is_refused(original, self, message, now):
+    text = message.properties.get(PropertyName.CHECK_IMMUNITY_TIME_IN_SECONDS)
+    if text is not None and not text.lstrip("-").isdigit():
+        raise RefusedError(f"{text!r} is no number")
+    return original(self, message, now)
+
+
+@mutant(Transactions.is_to_check, "The age of a half message counts from when it was stored.")
+def old_halves_are_young(original, self, half, now):
+    return original(self, msgspec.structs.replace(half, born=half.stored), now)
+
+
+@mutant(Transactions.is_given_up, "Half messages of any age are asked about.")
+def halves_of_any_age_are_asked_about(original, self, half, now):
+    return half.checked >= self.config.transaction_check_max
+
+
+@mutant(Transactions.is_given_up, "A half message is given up after a day.")
+def halves_are_given_up_early(original, self, half, now):
+    return original(self, half, now) or now - half.born > 86_400_000

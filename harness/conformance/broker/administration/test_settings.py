@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance import ANYTHING, Between, Including, Matching, Reply, case
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
@@ -16,15 +16,18 @@ from harness.wire import Command, RequestCode, ResponseCode
 from harness.wire.broker_settings import BrokerSetting, broker_settings
 
 NUMBER, DECIMAL, RATES = r"^\d+$", r"^\d+\.\d+$", r"^(\d+\.\d+(E-\d+)?| )*$"
+RATIO = r"^(-1|[01])\.\d+$"
 OLDEST = "earliestMessageTimeStamp"
 STATE = {
     "EndTransactionQueueSize": NUMBER,
     "EndTransactionThreadPoolQueueCapacity": NUMBER,
     "bootTimestamp": r"^\d{13}$",
     "brokerVersionDesc": r"^V[45]_\d+_\d+$",
+    "commitLogDiskRatio": RATIO,
     "commitLogDirCapacity": r"^Total : \S+ \S+, Free : \S+ \S+$",
     "commitLogMaxOffset": NUMBER,
     "commitLogMinOffset": r"^(-1|\d+)$",
+    "consumeQueueDiskRatio": RATIO,
     "dispatchBehindBytes": NUMBER,
     "dispatchMaxBuffer": NUMBER,
     "earliestMessageTimeStamp": r"^(-1|\d{13})$",
@@ -42,8 +45,11 @@ STATE = {
     "pullThreadPoolQueueCapacity": NUMBER,
     "pullThreadPoolQueueHeadWaitTimeMills": NUMBER,
     "pullThreadPoolQueueSize": NUMBER,
+    "putLatency99": DECIMAL,
+    "putLatency999": DECIMAL,
     "putMessageAverageSize": DECIMAL,
     "putMessageEntireTimeMax": NUMBER,
+    "putMessageFailedTimes": NUMBER,
     "putMessageSizeTotal": NUMBER,
     "putMessageTimesTotal": NUMBER,
     "putTps": RATES,
@@ -212,13 +218,15 @@ def _is_its_version(reply: Command) -> bool:
     return state_of(reply).get("brokerVersion") == str(reply.version)
 
 
-@case(kills=["levels-are-not-among-the-state"], clock=True)
+@case(kills=["levels-are-not-among-the-state", "all-levels-count-as-delivered"], clock=True, own_server=True)
 def test_state_has_delay_levels(bk: BrokerSession) -> None:
     topic = bk.topic(queues=1)
-    bk.send(topic, properties={"DELAY": "2"}) >> Reply(SUCCESS)
-    bk.advance(5 + 1 + bk.jitter)
-    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
-    shown = Including({"scheduleMessageOffset_2": Matching("^[1-9][0-9]*,[1-9][0-9]*$")})
+    for level in ("2", "2", "4", "2"):
+        bk.send(topic, properties={"DELAY": level}) >> Reply(SUCCESS)
+    bk.advance(30 + 1 + bk.jitter)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"hello"] * 4)
+    bk.send(topic, properties={"DELAY": "4"}) >> Reply(SUCCESS)
+    shown = Including({"scheduleMessageOffset_2": "3,3", "scheduleMessageOffset_4": "1,2"})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, shown)
 
 
@@ -285,7 +293,7 @@ def test_state_of_5x_is_shown_in_its_forms(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
 
 
-@case(kills=["state-counts-one-topic"], own_server=True)
+@case(kills=["state-counts-one-topic", "state-counts-no-bytes"], own_server=True)
 def test_state_counts_messages(bk: BrokerSession) -> None:
     topic, other = bk.topic(), bk.topic("U")
     names = ("msgPutTotalTodayNow", "putMessageTimesTotal", "commitLogMinOffset")
@@ -293,7 +301,11 @@ def test_state_counts_messages(bk: BrokerSession) -> None:
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, Including(before))
     for name, queue in ((topic, 0), (topic, 1), (topic, 1), (other, 2), (other, 2)):
         bk.send(name, queue=queue) >> Reply(SUCCESS)
-    after = Including(dict(zip(names, ("5", "5", "0"), strict=True)))
+    ends = bk.pull(other, 2, 1).seen("end", lambda one: one.physical_offset + one.size)
+    (end,) = (ends.eventually() >> Reply(SUCCESS, [ANYTHING])).value
+    sizes = dict.fromkeys(("commitLogMaxOffset", "putMessageSizeTotal"), str(end))
+    counts = dict(zip(names, ("5", "5", "0"), strict=True))
+    after = Including({**counts, **sizes, "putMessageAverageSize": str(end / 5)})
     asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of).eventually() >> Reply(SUCCESS, after)
 
 

@@ -104,12 +104,16 @@ def test_client_must_be_online(bk: BrokerSession) -> None:
     connection.next_request(INFO) >> Silence()
 
 
-@case(kills=["old-clients-are-asked"])
+@case(kills=["old-clients-are-asked", "clients-of-their-first-release-are-old"])
 def test_old_client_is_not_asked(bk: BrokerSession) -> None:
     group = bk.group()
     client, connection = online(bk, group, version=V3_1_8_SNAPSHOT - 1)
     asks(bk, group, client) >> Reply(ERROR, remark=Containing("too low to finish"))
     connection.next_request(INFO) >> Silence()
+    client, connection = online(bk, group, version=V3_1_8_SNAPSHOT)
+    asking = asks(bk, group, client)
+    connection.respond(connection.next_request(INFO) >> Request(INFO))
+    asking >> Reply(SUCCESS)
 
 
 @case(
@@ -164,14 +168,19 @@ def message_id(bk: BrokerSession, topic: str, body: bytes = b"consume me") -> st
 
 
 @case(
-    kills=["messages-do-not-go-along", "broker-name-does-not-go-along", "messages-go-along-as-new"],
+    kills=[
+        "messages-do-not-go-along",
+        "broker-name-does-not-go-along",
+        "broker-name-is-the-administrators",
+        "messages-go-along-as-new",
+    ],
 )
 def test_message_goes_with_the_question(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     client, connection = online(bk, group)
     place = decode_offset_id(message_id(bk, topic))[1]
     sent, message = offset_id("[2001:db8::7]:10911", place), viewed(bk, place)
-    asking = asks(bk, group, client, CONSUME, msgId=sent)
+    asking = asks(bk, group, client, CONSUME, msgId=sent, brokerName="another")
     said = {"brokerName": bk.broker_name, "clientId": client, "consumerGroup": group, "msgId": sent}
     told = Request(CONSUME, message, flag=0, ext=Including(said))
     asked = connection.next_request(CONSUME).seen_as(PUSHED) >> told

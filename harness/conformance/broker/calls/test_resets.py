@@ -26,7 +26,8 @@ def _offsets(command: Command) -> dict[int, int]:
 
 def _listed(command: Command) -> Any:
     found = parse(command.body)
-    return found.get("offsetTable") if isinstance(found, Mapping) else None
+    listed: Any = found.get("offsetTable") if isinstance(found, Mapping) else None
+    return sorted(listed, key=lambda one: one["queueId"]) if isinstance(listed, list) else listed
 
 
 OFFSETS = View("offsets", _readable(_offsets), said="body.offsetTable by queueId")
@@ -41,13 +42,17 @@ def resets(bk: BrokerSession, topic: str, group: str, timestamp: int, force: boo
 
 
 def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
-    """A topic of one queue with two messages, and a group that has committed an offset of it."""
-    topic, group = bk.topic(queues=1), bk.group()
+    """A topic with two messages in queue 0 and three in queue 1, and a group that has committed this offset
+    of the first queue and 2 of the second.
+    """
+    topic, group = bk.name("T"), bk.group()
+    bk.create_topic(topic, 3, write_queues=2) >> Reply(SUCCESS)
     online(bk, group)
-    bk.send(topic) >> Reply(SUCCESS)
-    bk.send(topic) >> Reply(SUCCESS)
-    bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
-    bk.commit_offset(group, topic, 0, offset) >> Reply(SUCCESS)
+    for queue in (0, 0, 1, 1, 1):
+        bk.send(topic, queue=queue) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 3)
+    for queue, committed in ((0, offset), (1, 2)):
+        bk.commit_offset(group, topic, queue, committed) >> Reply(SUCCESS)
     return topic, group
 
 
@@ -58,10 +63,10 @@ def consumed(bk: BrokerSession, offset: int) -> tuple[str, str]:
 def test_reset_tells_every_member(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 2)
     members = [online(bk, group), online(bk, group)]
-    resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0})
-    said = Including({"topic": topic, "group": group, "timestamp": "0", "isForce": "false"})
+    resets(bk, topic, group, 7, True) >> Reply(SUCCESS, {0: 0, 1: 0})
+    said = Including({"topic": topic, "group": group, "timestamp": "7", "isForce": "false"})
     for _, connection in members:
-        table = {"offsetTable": {queue_name(bk, topic, 0): 0}}
+        table = {"offsetTable": {queue_name(bk, topic, queue): 0 for queue in (0, 1)}}
         told = Request(RESET, table, flag=FLAG_ONEWAY, ext=said)
         connection.next_request(RESET).seen_as(TABLE) >> told
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 2)
@@ -75,26 +80,28 @@ def test_reset_names_no_queue(bk: BrokerSession) -> None:
     asked = fields(topic=topic, group=group, timestamp=0, isForce=True)
     for queue in ({}, {"queueId": "0"}):
         bk.call(RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, {**asked, **queue}).seen_as(OFFSETS) >> Reply(
-            SUCCESS, {0: 0}
+            SUCCESS, {0: 0, 1: 0}
         )
-        connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0}, ext=said)
+        connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0, 1: 0}, ext=said)
 
 
 @case(kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS)
 def test_reset_goes_back_only(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 1)
-    resets(bk, topic, group, -1, False) >> Reply(SUCCESS, {0: 1})
-    resets(bk, topic, group, -1, True) >> Reply(SUCCESS, {0: 2})
+    resets(bk, topic, group, -1, False) >> Reply(SUCCESS, {0: 1, 1: 2})
+    resets(bk, topic, group, -1, True) >> Reply(SUCCESS, {0: 2, 1: 3})
+    resets(bk, topic, group, 7, False) >> Reply(SUCCESS, {0: 0, 1: 0})
 
 
 @case(kills=["resets-by-cpp-have-a-table"], setup=BY_MEMBERS)
 def test_reset_by_cpp_has_a_list(bk: BrokerSession) -> None:
     topic, group = consumed(bk, 2)
     _, connection = online(bk, group)
-    resets(bk, topic, group, 0, True, language="CPP") >> Reply(SUCCESS, {0: 0})
+    resets(bk, topic, group, -1, True, language="CPP") >> Reply(SUCCESS, {0: 2, 1: 3})
     told = connection.next_request(RESET).seen_as(LISTED)
-    queue = {"brokerName": bk.broker_name, "offset": 0, "queueId": 0, "topic": topic}
-    told >> Request(RESET, [Including(queue)])
+    first = {"brokerName": bk.broker_name, "offset": 2, "queueId": 0, "topic": topic}
+    second = {**first, "offset": 3, "queueId": 1}
+    told >> Request(RESET, [Including(first), Including(second)])
 
 
 @case(kills=["old-members-are-asked"], setup=BY_MEMBERS)
@@ -109,9 +116,12 @@ def test_reset_needs_newer_members(bk: BrokerSession) -> None:
 
 @case(kills=["resets-need-no-offsets"], setup=BY_MEMBERS)
 def test_reset_needs_offsets(bk: BrokerSession) -> None:
-    topic, group = bk.topic(queues=1), bk.group()
+    topic, group = bk.topic(queues=2), bk.group()
     online(bk, group)
-    resets(bk, topic, group, 0, True) >> Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
+    missing = Reply(ERROR, remark=f"THe consumer group <{group}> not exist")
+    resets(bk, topic, group, 0, True) >> missing
+    bk.commit_offset(group, topic, 0, 0) >> Reply(SUCCESS)
+    resets(bk, topic, group, 0, True) >> missing
 
 
 @case(kills=["resets-49-name-unknown-topics"])
@@ -135,5 +145,5 @@ def test_reset_in_an_unknown_language_is_refused(bk: BrokerSession) -> None:
     _, connection = online(bk, group)
     resets(bk, topic, group, 0, True, language="KLINGON") >> Reply(ERROR, remark=Matching("."))
     connection.next_request(RESET) >> Silence()
-    resets(bk, topic, group, 0, True, language="PYTHON") >> Reply(SUCCESS, {0: 0})
-    connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0})
+    resets(bk, topic, group, 0, True, language="PYTHON") >> Reply(SUCCESS, {0: 0, 1: 0})
+    connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0, 1: 0})

@@ -96,6 +96,7 @@ def test_order_ignores_handles_that_are_over(bk: BrokerSession) -> None:
 def test_order_acknowledges_without_a_pop(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     (handle,) = popped(bk, topic, bk.group("other"), order=True)
+    bk.hide(topic, group, handle, 300, ext={"offset": "1"}) >> Reply(SUCCESS)
     bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
@@ -106,18 +107,21 @@ def test_order_acknowledges_without_a_pop(bk: BrokerSession) -> None:
         "ordered-acks-of-several-are-not-refused",
         "one-ordered-ack-of-several-counts",
         "last-ordered-ack-of-several-decides",
+        "ordered-acks-of-nothing-are-refused",
     ]
 )
 def test_order_of_several_acknowledgements(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c")
     handles = popped(bk, topic, group, 2, order=True)
-    beyond = [*handles[1].split(" ")[:-1], "2"]
+    words = handles[1].split(" ")[:-1]
+    beyond, end, nowhere = [*words, "2"], [*words, "3"], [*words, "4"]
     consumer = bk.connect()
     remark = Matching(rf"^offset is illegal, key:\S+@0, old:0, commit:2, next:-1, /{consumer.peer}$")
     refused = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
     bk.ack_all(topic, group, [" ".join(beyond)], on=consumer) >> refused
     bk.ack_all(topic, group, [" ".join(beyond), handles[0]], on=consumer) >> refused
-    bk.ack_all(topic, group, handles) >> Reply(SUCCESS)
+    bk.ack_all(topic, group, [" ".join(end)]) >> Reply(ResponseCode.MESSAGE_ILLEGAL)
+    bk.ack_all(topic, group, [" ".join(nowhere), *handles]) >> Reply(SUCCESS)
     bk.committed(group, topic).offset >> Reply(SUCCESS, 2)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
 

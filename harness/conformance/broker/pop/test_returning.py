@@ -80,13 +80,20 @@ def test_comes_again_with_what_it_had(bk: BrokerSession) -> None:
         ) >> Reply(SUCCESS, [(b"a", 7, 1234, times)])
 
 
-@case(kills=["retry-topics-of-pops-cannot-be-read"], clock=True)
+@case(kills=["retry-topics-of-pops-cannot-be-read", "retry-topics-of-pops-are-made-anew"], clock=True)
 def test_topic_of_what_comes_again(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
     bk.advance(10 + REVIVAL + bk.jitter)
     made = {"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "topicSysFlag": 0, "order": False}
-    bk.topic_config(f"%RETRY%{group}_{topic}").json.eventually() >> Reply(SUCCESS, Including(made))
+    again = f"%RETRY%{group}_{topic}"
+    bk.topic_config(again).json.eventually() >> Reply(SUCCESS, Including(made))
+    bk.create_topic(again, 3) >> Reply(SUCCESS)
+    bk.pop(topic, group, invisible=10).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+    bk.advance(10 + REVIVAL + bk.jitter)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 2)
+    kept = {**made, "readQueueNums": 3, "writeQueueNums": 3}
+    bk.topic_config(again).json >> Reply(SUCCESS, Including(kept))
 
 
 @case(kills=["retry-topics-of-pops-have-no-offset", "retry-topics-of-pops-begin-in-queue-1"], clock=True)
@@ -171,7 +178,7 @@ def test_acknowledging_nothing_is_refused(bk: BrokerSession) -> None:
         bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> Reply(NO_MESSAGE)
 
 
-@case(kills=["acks-that-cannot-be-read-succeed"], clock=True)
+@case(kills=["acks-that-cannot-be-read-succeed", "acks-without-a-kind-are-of-the-topic"], clock=True)
 def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     start, time, hidden, revive, *_ = popped(bk, topic, group)[0].split(" ")
@@ -179,7 +186,7 @@ def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
     entry |= {"pt": int(time), "it": int(hidden), "b": "AQ=="}
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     bk.call(RequestCode.BATCH_ACK_MESSAGE, None, b"{") >> refused
-    for wrong in ({"r": "3"}, {"t": None}, {"b": "%%%%"}):
+    for wrong in ({"r": "3"}, {"r": None}, {"t": None}, {"b": "%%%%"}, {"b": None}):
         body = json.dumps({"brokerName": bk.broker_name, "acks": [{**entry, **wrong}]}).encode()
         bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> refused
     bk.advance(HIDDEN + REVIVAL + bk.jitter)
@@ -193,8 +200,12 @@ def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     remark = Matching(r"^offset is illegal, key:\S+@0, commit:2, store:0~1$")
     bk.ack(topic, group, handle, ext={"offset": "2"}) >> Reply(NO_MESSAGE, remark=remark)
     bk.ack(topic, group, handle, ext={"offset": "1"}) >> Reply(SUCCESS)
-    remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
-    bk.ack(topic, group, handle, ext={"queueId": "4"}) >> Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+    for queue in ("4", "-1"):
+        remark = Matching(
+            rf"^queueId\[{queue}\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] "
+        )
+        illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, remark=remark)
+        bk.ack(topic, group, handle, ext={"queueId": queue}) >> illegal
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
@@ -277,9 +288,12 @@ def test_hiding_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     (handle,) = popped(bk, topic, group)
     nothing = {"popTime": "0", "invisibleTime": "0", "reviveQid": "0"}
     bk.hide(topic, group, handle, 10, ext={"offset": "1"}) >> Reply(NO_MESSAGE, ext=nothing)
-    remark = Matching(rf"^queueId\[4\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] ")
-    illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, ext=nothing, remark=remark)
-    bk.hide(topic, group, handle, 10, ext={"queueId": "4"}) >> illegal
+    for queue in ("4", "-1"):
+        remark = Matching(
+            rf"^queueId\[{queue}\] is illegal, topic:\[{topic}\] topicConfig.readQueueNums:\[4\] "
+        )
+        illegal = Reply(ResponseCode.MESSAGE_ILLEGAL, ext=nothing, remark=remark)
+        bk.hide(topic, group, handle, 10, ext={"queueId": queue}) >> illegal
     unknown = Reply(ResponseCode.TOPIC_NOT_EXIST, ext=nothing)
     bk.hide(bk.name("T"), group, handle, 10) >> unknown
 

@@ -34,7 +34,11 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
     clock=True,
 )
 def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
-    topic, group = bk.topic(), bk.group()
+    topic, group, quick = bk.topic(), bk.group(), bk.topic("quick")
+    answered = bk.pop(quick, group, poll=20, on=bk.connect())
+    bk.polling(quick, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    bk.send(quick, b"at once") >> Reply(SUCCESS)
+    answered.bodies >> Reply(SUCCESS, [b"at once"])
     now = int((bk.pop(*filled(bk, b"a")).pop_time >> Reply(SUCCESS)).value or 0)
     longer = bk.pop(topic, group, poll=90, on=bk.connect())
     pop = bk.pop(topic, group, poll=30, on=bk.connect())
@@ -103,7 +107,8 @@ def test_notifies_of_wanted_tags(bk: BrokerSession) -> None:
         topic, group = filled(bk, b"c", tags="C")
         bk.send(topic, b"a", 2, tags=tag) >> Reply(SUCCESS)
         bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 1)
-        for tags, has in ((tag, "true"), (other, "false"), (f"{other} || {tag}", "true"), ("*", "true")):
+        wanted = ((tag, "true"), (other, "false"), (f"{other} || {tag}", "true"), ("*", "true"), ("", "true"))
+        for tags, has in wanted:
             bk.notification(topic, group, tags=tags) >> Reply(SUCCESS, ext=Including({"hasMsg": has}))
 
 
@@ -112,9 +117,10 @@ def test_notifies_of_any_tag_behind_many(bk: BrokerSession) -> None:
     for count, has in ((63, "false"), (64, "true")):
         topic, group = bk.topic(), bk.group()
         bk.create_group(group) >> Reply(SUCCESS)
-        batch = [Message(topic=topic, body=b"c", properties={"TAGS": "C"}) for _ in range(count)]
+        batch = [Message(topic=topic, body=b"c", properties={"TAGS": "C"}) for _ in range(5 + count)]
         bk.send_batch(topic, batch, 2) >> Reply(SUCCESS)
-        bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, count)
+        bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 5 + count)
+        bk.commit_offset(group, topic, 2, 5) >> Reply(SUCCESS)
         for queue in (2, -1):
             told = Including({"hasMsg": has})
             bk.notification(topic, group, queue, tags="A") >> Reply(SUCCESS, ext=told)
@@ -177,6 +183,20 @@ def test_messages_that_arrive_together_end_waits(bk: BrokerSession) -> None:
     bk.advance(1 + 1 + bk.jitter)
     for queue, pop in zip(queues, pops, strict=True):
         pop.bodies >> Reply(SUCCESS, [b"%d" % queue])
+
+
+@case(kills=["last-arrival-alone-ends-waits-of-pops", "first-arrival-alone-ends-waits-of-pops"])
+def test_each_message_of_a_batch_ends_waits(bk: BrokerSession) -> None:
+    topic, tags = bk.topic(), ("a", "b", "c")
+    groups = [bk.group(tag) for tag in tags]
+    pops = []
+    for tag, group in zip(tags, groups, strict=True):
+        pops.append(bk.pop(topic, group, poll=600, tags=tag, on=bk.connect()))
+        bk.polling(topic, group).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+    batch = [Message(topic=topic, body=tag.encode(), properties={"TAGS": tag}) for tag in tags]
+    bk.send_batch(topic, batch, 2) >> Reply(SUCCESS)
+    for pop, tag in zip(pops, tags, strict=True):
+        pop.bodies >> Reply(SUCCESS, [tag.encode()])
 
 
 @case(kills=["what-is-left-releases-no-pops", "what-is-left-releases-pops-of-any-queue"])

@@ -2,7 +2,7 @@
 
 from harness.conformance import Reply, Silence, case
 from harness.conformance.broker.pull.filled import NOT_FOUND, SUCCESS
-from harness.session import BrokerSession
+from harness.session import BrokerSession, meanwhile
 from harness.session.broker.requests import consuming
 from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.header_fields import PullFlag
@@ -154,6 +154,18 @@ def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
 def test_wait_can_be_short(bk: BrokerSession) -> None:
     pull = bk.pull(bk.topic(), suspend=600, on=bk.connect())
     bk.advance(1 + 1 + bk.jitter)
+    pull.next_offset >> Reply(NOT_FOUND, 0)
+
+
+@case(
+    kills=["pulls-never-wait-shortly"],
+    clock=True,
+    setup={"longPollingEnable": "false", "shortPollingTimeMills": "6000"},
+)
+def test_short_wait_is_not_cut(bk: BrokerSession) -> None:
+    pull = bk.pull(bk.topic(), suspend=60, on=bk.connect())
+    meanwhile(pull, 4) >> Silence()
+    bk.advance(2 + 6 + 1 + bk.jitter)
     pull.next_offset >> Reply(NOT_FOUND, 0)
 
 

@@ -10,11 +10,14 @@ from harness.conformance.broker.registrations import (
     of_topic,
     with_topic,
 )
+from harness.conformance.broker.tools import as_json
 from harness.conformance.broker.topics.topics import create_topics
 from harness.session import BrokerSession, ReceivedExchange
+from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
+NAMES = View("names of topics", lambda reply: sorted(as_json(reply)["topicConfigTable"]))
 ONE_TOPIC = RequestCode.REGISTER_TOPIC_IN_NAMESRV
 CHUNK = 6
 SPLIT = {"enableSplitRegistration": "true", "splitRegistrationSize": str(CHUNK), "forceRegister": "false"}
@@ -70,12 +73,18 @@ def chunks(bk: BrokerSession) -> list[ReceivedExchange]:
     return [bk.nameserver.next(REGISTER, since=whole, within=30 + bk.jitter) for _ in range(3)]
 
 
-@case(kills=["split-registrations-are-whole", "last-chunk-is-left-out"], clock=True, setup=SPLIT)
+@case(
+    kills=["split-registrations-are-whole", "last-chunk-is-left-out", "chunks-lack-the-first-topic"],
+    clock=True,
+    setup=SPLIT,
+)
 def test_is_split_into_chunks(bk: BrokerSession) -> None:
-    first, second, rest = chunks(bk)
+    parts = first, second, rest = chunks(bk)
     first.number_of_topics >> Request(REGISTER, CHUNK)
     second.number_of_topics >> Request(REGISTER, CHUNK)
     rest.number_of_topics >> Request(REGISTER, Between(0, CHUNK - 1))
+    registered = [name for part in parts for name in (part.topics >> Request(REGISTER)).value]
+    bk.topics().seen_as(NAMES) >> Reply(SUCCESS, sorted(registered))
 
 
 @case(kills=["chunks-share-their-data-version"], clock=True, setup=SPLIT)
@@ -98,8 +107,14 @@ def is_empty(command: Command) -> bool:
     return b'"topicConfigTable":{}' in command.body
 
 
+def is_filled(command: Command) -> bool:
+    return not is_empty(command)
+
+
 @case(kills=["last-chunk-comes-twice"], clock=True, setup={**SPLIT, "splitRegistrationSize": "1"})
 def test_remainder_may_be_empty(bk: BrokerSession) -> None:
+    filled = bk.nameserver.next(REGISTER, since=bk.mark(), within=40 + bk.jitter, where=is_filled)
+    filled.number_of_topics >> Request(REGISTER, 1)
     for _ in range(2):  # the next registration may follow that of the start after 10 s
         rest = bk.nameserver.next(REGISTER, since=bk.mark(), within=40 + bk.jitter, where=is_empty)
         heard = rest >> Request(REGISTER)
@@ -114,9 +129,17 @@ def test_split_is_sent_without_asking(bk: BrokerSession) -> None:
     bk.nameserver.next(RequestCode.QUERY_DATA_VERSION, since=mark, within=35) >> Silence()
 
 
-def queues_of(bk: BrokerSession, number: int, perm: int = 6) -> object:
+def queues_of(
+    bk: BrokerSession, number: int, perm: int = 6, *, writable: int | None = None, flag: int = 0
+) -> object:
     """The queue data of one topic of the Broker in a route."""
-    queue = {"brokerName": bk.broker_name, "readQueueNums": number, "writeQueueNums": number, "perm": perm}
+    queue = {
+        "brokerName": bk.broker_name,
+        "readQueueNums": number,
+        "writeQueueNums": number if writable is None else writable,
+        "perm": perm,
+        "topicSysFlag": flag,
+    }
     return Including({"queueDatas": [Including(queue)], "brokerDatas": []})
 
 
@@ -143,9 +166,9 @@ def test_changed_topic_is_registered_singly(bk: BrokerSession) -> None:
     topic = bk.topic(queues=2)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
     heard.json >> Request(ONE_TOPIC, queues_of(bk, 2))
-    bk.create_topic(topic, queues=3) >> Reply(SUCCESS)
+    bk.create_topic(topic, 3, write_queues=7, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
-    heard.json >> Request(ONE_TOPIC, queues_of(bk, 3))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 3, writable=7, flag=2))
     both = {topic: 5, bk.name("U"): 2}
     create_topics(bk, *(sized(name, number) for name, number in both.items())) >> Reply(SUCCESS)
     for name, number in both.items():
@@ -162,9 +185,10 @@ def test_single_topic_joins_the_table(bk: BrokerSession) -> None:
 
 @case(kills=["single-topic-has-its-own-permission"], setup=SINGLE_AND_RESTRICTED)
 def test_single_topic_has_what_both_allow(bk: BrokerSession) -> None:
-    topic = bk.topic(queues=2)
+    topic = bk.name("T")
+    bk.create_topic(topic, 2, write_queues=3, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
     heard = bk.nameserver.next(ONE_TOPIC, where=of_topic(topic))
-    heard.json >> Request(ONE_TOPIC, queues_of(bk, 2, perm=4))
+    heard.json >> Request(ONE_TOPIC, queues_of(bk, 2, perm=4, writable=3, flag=2))
 
 
 @case(

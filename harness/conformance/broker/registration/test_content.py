@@ -1,6 +1,6 @@
 """Chapter registration: when a Broker registers, and what it says of itself."""
 
-from harness.conformance import ABSENT, ANYTHING, Including, Matching, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, Request, case
 from harness.conformance.broker.registrations import (
     AT_START,
     EVERY_SECOND,
@@ -12,6 +12,7 @@ from harness.conformance.broker.registrations import (
     with_topic,
 )
 from harness.session import BrokerSession
+from harness.session.exchange import View
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -81,14 +82,21 @@ def test_comes_at_least_every_sixty_seconds(bk: BrokerSession) -> None:
 def test_names_the_broker(bk: BrokerSession) -> None:
     """A registration says who registers, and that its body is not compressed."""
     said = {
-        "brokerName": Matching(r".+"),
-        "brokerAddr": HOST,
-        "clusterName": Matching(r".+"),
+        "brokerName": bk.broker_name,
+        "brokerAddr": bk.broker_address,
+        "clusterName": bk.cluster_name,
         "brokerId": "0",
         "haServerAddr": HOST,
         "compressed": "false",
     }
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
+
+
+@case(kills=["requests-have-no-version"])
+def test_says_the_version(bk: BrokerSession) -> None:
+    version = View("version", lambda reply: reply.version)
+    own = bk.max_offset(bk.topic()).seen_as(version) >> Reply(SUCCESS, Between(1, 32_767))
+    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, version=own.value)
 
 
 @case(kills=["registration-checksum-has-all-bits"])
@@ -226,20 +234,21 @@ def wrapper(**members: object) -> Including:
 HALF_OPEN = {"brokerPermission": "4", "registerNameServerPeriod": "10000"}
 
 
-def flags_of_a_restricted_broker(bk: BrokerSession, changed: int) -> None:
+def flags_of_a_restricted_broker(bk: BrokerSession, changed: int, attributes: object) -> None:
     """A topic with a system flag is announced with another one, and registered without any."""
     topic = bk.name("T")
-    bk.create_topic(topic, 3, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
+    bk.create_topic(topic, 3, write_queues=5, ext={"topicSysFlag": "2"}) >> Reply(SUCCESS)
     once = bk.nameserver.next(REGISTER, where=announcement_of(topic))
     again = bk.nameserver.next(REGISTER, since=bk.mark(), within=20 + bk.jitter, where=all_topics_with(topic))
     for heard, flag in ((once, changed), (again, 0)):
-        shown = Including({"readQueueNums": 3, "perm": 4, "topicSysFlag": flag})
+        numbers = {"readQueueNums": 3, "writeQueueNums": 5, "perm": 4, "topicSysFlag": flag}
+        shown = Including({**numbers, "topicName": topic, "attributes": attributes})
         heard.json >> Request(REGISTER, wrapper(topicConfigTable=Including({topic: shown})))
 
 
 @case(kills=["restricted-broker-tells-system-flags"], clock=True, setup=HALF_OPEN)
 def test_restricted_broker_tells_no_system_flags(bk: BrokerSession) -> None:
-    flags_of_a_restricted_broker(bk, 0)
+    flags_of_a_restricted_broker(bk, 0, ABSENT)
 
 
 @case(
@@ -248,7 +257,7 @@ def test_restricted_broker_tells_no_system_flags(bk: BrokerSession) -> None:
     setup=HALF_OPEN,
 )
 def test_restricted_broker_tells_system_flags_of_changes_only(bk: BrokerSession) -> None:
-    flags_of_a_restricted_broker(bk, 2)
+    flags_of_a_restricted_broker(bk, 2, {})
 
 
 @case(kills=["registrations-49-have-mappings"])

@@ -45,6 +45,26 @@ def test_new_topic_takes_the_order(bk: BrokerSession) -> None:
     ordered_by_announcement(bk, topic)
 
 
+@case(
+    "bk.registration.order-is-taken-over",
+    kills=["first-registrations-take-no-order"],
+    clock=True,
+    own_server=True,
+    setup=SELDOM,
+)
+def test_first_registration_takes_the_order(bk: BrokerSession) -> None:
+    """A Broker takes over the order of topics from the answer to its first registration, too."""
+    topic = bk.topic()
+    bk.nameserver.next(REGISTER, where=announcement_of(topic)) >> Request(REGISTER)
+    bk.nameserver.answers(REGISTER, body=b'{"table":{"%s":"probed:4"}}' % topic.encode())
+    stopped = bk.mark()
+    bk.advance(1)
+    bk.restart()
+    told = bk.nameserver.next(REGISTER, since=stopped, within=600, where=all_topics) >> Request(REGISTER)
+    heard = bk.nameserver.next(REGISTER, since=told, within=70 + bk.jitter, where=all_topics)
+    heard.ordered(topic) >> Request(REGISTER, True)
+
+
 @case(kills=["known-orders-raise-the-data-version"], clock=True, own_server=True, setup=EVERY_SECOND)
 def test_known_order_keeps_the_data_version(bk: BrokerSession) -> None:
     topic = bk.topic()

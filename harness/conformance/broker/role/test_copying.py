@@ -108,8 +108,9 @@ def test_new_master_that_says_nothing_is_asked_again(bk: BrokerSession) -> None:
 def new_master_among_members(bk: BrokerSession, code: int) -> None:
     """The members of a slave's name, which it asks for with this code, get a master."""
     master, cluster, name = bk.nameservers[1], bk.cluster_name, bk.broker_name
+    other = BrokerData(cluster, bk.name("other"), {0: "127.0.0.1:1"})
     for addresses in ({1: bk.broker_address}, {0: master.address, 1: bk.broker_address}):
-        route = TopicRoute([], [BrokerData(cluster, name, addresses)]).encode()
+        route = TopicRoute([], [other, BrokerData(cluster, name, addresses)]).encode()
         body = route if code == ROUTE else BrokerMemberGroup(cluster, name, addresses).encode()
         bk.nameserver.answers(code, body=body)
         for _ in range(2):

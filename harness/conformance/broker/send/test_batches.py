@@ -79,7 +79,7 @@ def test_properties_of_the_header_are_of_no_message(bk: BrokerSession) -> None:
     bk.pull(topic, queue=1).properties.eventually() >> Reply(SUCCESS, own)
 
 
-@case(kills=["batches-come-from-the-broker"])
+@case(kills=["batches-come-from-the-broker", "batches-lose-their-bits"])
 def test_batch_keeps_what_was_sent(bk: BrokerSession) -> None:
     topic, connection = bk.topic(), bk.connect()
     sent = sent_members(bk, topic, connection)
@@ -96,6 +96,15 @@ def test_batch_may_not_be_delayed(bk: BrokerSession) -> None:
     bk.send(topic, body, code=320, batch=True) >> Reply(SUCCESS)
     bk.send(topic, body, code=320, batch=True, properties={"DELAY": "1"}) >> Reply(MESSAGE_ILLEGAL)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+
+
+@case(kills=["batches-may-be-of-transactions"])
+def test_batch_is_of_no_transaction(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for bits in (4, 8, 12):
+        bk.send_batch(topic, [b"a", b"b"], sys_flag=bits) >> Reply(MESSAGE_ILLEGAL)
+    bk.send_batch(topic, [b"c", b"d"], sys_flag=1).offset >> Reply(SUCCESS, 0)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"c", b"d"])
 
 
 @case(kills=["batches-are-retried"])

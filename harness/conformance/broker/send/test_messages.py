@@ -331,9 +331,10 @@ def test_timed_message_has_a_recall_handle(bk: BrokerSession) -> None:
     topic, key, at = bk.topic(), bk.name("K"), bk.broker_time() // 1000 * 1000 + 60_000
     for properties in ({"x": "y"}, {"DELAY": "1"}):
         bk.send(topic, properties=properties) >> Reply(SUCCESS, ext=Including({"recallHandle": ABSENT}))
-    timed = bk.send(topic, properties={"TIMER_DELIVER_MS": str(at), "UNIQ_KEY": key})
-    words = ["v1", topic, bk.broker_name, str(at - 999), key]
-    timed.seen_as(View("words of the recall handle", _words)) >> Reply(SUCCESS, words)
+    for asked, kept in ((at, at - 999), (at + 1, at + 1)):
+        timed = bk.send(topic, properties={"TIMER_DELIVER_MS": str(asked), "UNIQ_KEY": key})
+        words = ["v1", topic, bk.broker_name, str(kept), key]
+        timed.seen_as(View("words of the recall handle", _words)) >> Reply(SUCCESS, words)
 
 
 def _words(reply: Command) -> list[str]:
@@ -417,6 +418,16 @@ def test_missing_or_wrong_field_is_refused(bk: BrokerSession) -> None:
         bk.send(topic, b"a", ext={SHORT_NAMES[name]: "one"}) >> refused
     bk.send(topic, b"b") >> Reply(SUCCESS)
     bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"b"])
+
+
+@case(kills=["times-that-are-missing-are-one"])
+def test_fields_may_be_missing(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    names = ("properties", "reconsumeTimes", "unitMode", "maxReconsumeTimes", "batch")
+    bk.send(topic, b"a", code=10, ext=dict.fromkeys(names)) >> Reply(SUCCESS)
+    bk.send(topic, b"b", ext=dict.fromkeys(SHORT_NAMES[name] for name in names)) >> Reply(SUCCESS)
+    pull = bk.pull(topic).seen("body and times", lambda one: (one.body, one.reconsume_times))
+    pull.eventually() >> Reply(SUCCESS, [(b"a", 0), (b"b", 0)])
 
 
 @case(kills=["default-topics-may-be-missing"])

@@ -78,14 +78,16 @@ def mapped(bk: BrokerSession) -> str:
 
 def continued(bk: BrokerSession) -> str:
     """A static topic whose queue 2 has two messages in queue 0 of this Broker, and two more in its queue 1,
-    from 100 on.
+    from 100 on. Before them, queue 0 has a message of its own, and queue 1 has three.
     """
     topic = bk.name("static")
-    put(bk, mapping(bk, topic, {2: [item(bk, 0)]})) >> Reply(SUCCESS)
+    put(bk, mapping(bk, topic, {2: [item(bk, 0, start=1)]})) >> Reply(SUCCESS)
+    for queue in (0, 1, 1, 1):
+        bk.send(topic, b"own", queue, code=10, ext={"lo": "false"}) >> Reply(SUCCESS)
     for body in (b"0", b"1"):
         bk.send(topic, body, 2) >> Reply(SUCCESS)
     bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
-    items = [item(bk, 0, end=2), item(bk, 1, 100, gen=1)]
+    items = [item(bk, 0, start=1, end=3), item(bk, 1, 100, gen=1, start=3)]
     put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
     for number in (100, 101):
         bk.send(topic, b"%d" % number, 2).offset >> Reply(SUCCESS, number)

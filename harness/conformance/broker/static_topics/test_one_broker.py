@@ -151,7 +151,13 @@ def test_leader_alone_serves_a_queue(bk: BrokerSession) -> None:
     bk.max_offset(topic, 4).offset.eventually() >> Reply(SUCCESS, 1)
 
 
-@case(kills=["mapped-offsets-begin-anew", "mapped-queues-have-their-last-part"])
+@case(
+    kills=[
+        "mapped-offsets-begin-anew",
+        "mapped-queues-have-their-last-part",
+        "parts-begin-with-their-queue",
+    ]
+)
 def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
     topic = continued(bk)
     bk.min_offset(topic, 2).offset >> Reply(SUCCESS, 0)
@@ -159,10 +165,10 @@ def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
     first, last = bk.pull(topic, 2), bk.pull(topic, 2, 100)
     first.bodies >> Reply(SUCCESS, [b"0", b"1"])
     first.bounds >> Reply(SUCCESS, (0, 100))
-    first.next_offset >> Reply(SUCCESS, 2, ext=Including({"offsetDelta": "0"}))
+    first.next_offset >> Reply(SUCCESS, 2, ext=Including({"offsetDelta": "-1"}))
     last.bodies.eventually() >> Reply(SUCCESS, [b"100", b"101"])
     last.bounds >> Reply(SUCCESS, (100, 102))
-    last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "100"}))
+    last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "97"}))
 
 
 @case(kills=["mapped-queues-end-where-a-part-does", "mapped-pulls-keep-their-remark"])
@@ -214,7 +220,8 @@ def test_committed_offsets_are_mapped(bk: BrokerSession) -> None:
         bk.commit_offset(name, topic, 2, offset) >> Reply(SUCCESS)
     bk.committed(group, topic, 2).offset >> Reply(SUCCESS, 1)
     bk.committed(late, topic, 2).offset >> Reply(SUCCESS, 101)
-    bk.committed(late, topic, 1, ext={"lo": "false"}).offset >> Reply(SUCCESS, 1)
+    bk.committed(group, topic, 0, ext={"lo": "false"}).offset >> Reply(SUCCESS, 2)
+    bk.committed(late, topic, 1, ext={"lo": "false"}).offset >> Reply(SUCCESS, 4)
     bk.committed(bk.group("none"), topic, 2) >> Reply(ResponseCode.QUERY_NOT_FOUND)
 
 
@@ -255,16 +262,27 @@ def test_mapping_goes_with_its_topic(bk: BrokerSession) -> None:
 
 @case(kills=["mappings-may-be-odd"])
 def test_mapping_that_cannot_be_is_refused(bk: BrokerSession) -> None:
-    topic = bk.name("static")
+    topic, beyond = bk.name("static"), "The max logic offset does not increase monotonically"
     for items, remark in (
         ([item(bk, -1)], "The field is illegal, should not be negative"),
+        ([item(bk, 0, gen=-1)], "The field is illegal, should not be negative"),
+        ([item(bk, 0, start=-1)], "The field is illegal, should not be negative"),
         ([item(bk, 0, -1), item(bk, 1, gen=1)], "The non-latest item has negative logic offset"),
         ([item(bk, 0, gen=1), item(bk, 1, 5, gen=1)], "The gen does not increase monotonically"),
         ([item(bk, 0, end=-2)], "The endOffset is smaller than the start offset"),
         ([item(bk, 0, 5), item(bk, 1, 5, gen=1)], "The base logic offset does not increase monotonically"),
-        ([item(bk, 0, end=5), item(bk, 1, 5, gen=1)], "The max logic offset does not increase monotonically"),
+        ([item(bk, 0, start=5, end=3)], "The endOffset is smaller than the start offset"),
+        ([item(bk, 0, end=5), item(bk, 1, 5, gen=1)], beyond),
+        ([item(bk, 0, 2, start=10, end=13), item(bk, 1, 5, gen=1)], beyond),
     ):
         put(bk, mapping(bk, topic, {3: items})) >> Reply(ERROR, remark=remark)
+        put(bk, mapping(bk, topic, {2: [item(bk, 1)], 3: items})) >> Reply(ERROR, remark=remark)
+    shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
+    items = [item(bk, 0, 2, start=10, end=12), item(bk, 1, 5, gen=1)]
+    put(bk, mapping(bk, topic, {3: items})) >> Reply(SUCCESS)
+    shown(bk, topic) >> Reply(
+        SUCCESS, Including({"mappingDetail": Including({"hostedQueues": {"3": items}})})
+    )
 
 
 @case(kills=["equal-epochs-change-leaders", "equal-epochs-move-starts"])

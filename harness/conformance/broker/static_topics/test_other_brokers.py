@@ -29,7 +29,7 @@ BODY = "räumlich".encode() * 8_000
 
 class Moved(NamedTuple):
     """A topic whose queue 2 was in queues 3 and 1 of another Broker, from 0 and from 50 on, and goes on in
-    queue 0 of this Broker at 100.
+    queue 0 of this Broker at 100. What is 50 is at offset 7 of queue 1.
     """
 
     topic: str
@@ -41,7 +41,8 @@ class Moved(NamedTuple):
 def moved(bk: BrokerSession, code: int = SUCCESS) -> Moved:
     """When the Broker has been told twice where the other one is, with this code."""
     topic, to, other = bk.name("static"), bk.name("other"), bk.nameservers[1]
-    items = [item(bk, 3, broker=to, end=4), item(bk, 1, 50, gen=1, broker=to), item(bk, 0, 100, gen=2)]
+    items = [item(bk, 3, broker=to, end=4), item(bk, 1, 50, gen=1, start=7, broker=to)]
+    items.append(item(bk, 0, 100, gen=2))
     tell_masters(bk, to, code)
     put(bk, mapping(bk, topic, {2: items})) >> Reply(SUCCESS)
     hear_twice(bk)
@@ -91,12 +92,13 @@ def forwarded(one: Moved, queue: int, **more: str | Matching) -> object:
 )
 def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
     one = moved(bk)
-    one.other.answers(PULL, ext=bounds(4, 1, 5), body=BODY)
-    told = {"nextBeginOffset": "54", "minOffset": "51", "maxOffset": "100", "offsetDelta": "50"}
+    one.other.answers(PULL, ext=bounds(11, 8, 12), body=BODY)
+    told = {"nextBeginOffset": "54", "minOffset": "51", "maxOffset": "100", "offsetDelta": "43"}
     pulled = bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51)
     pulled >> Reply(SUCCESS, ext=Including(told), body=BODY)
-    sent = forwarded(one, 1, queueOffset="2", maxMsgNums="32", sysFlag="4")
+    sent = forwarded(one, 1, queueOffset="9", maxMsgNums="32", sysFlag="4")
     heard(one, PULL) >> Request(PULL, ext=sent)
+    one.other.answers(PULL, ext=bounds(4, 1, 5), body=BODY)
     told = {"nextBeginOffset": "4", "minOffset": "1", "maxOffset": "100", "offsetDelta": "0"}
     bk.pull(one.topic, 2, 3) >> Reply(SUCCESS, ext=Including(told), body=BODY)
     heard(one, PULL) >> Request(PULL, ext=forwarded(one, 3, queueOffset="3", maxMsgNums="4"))
@@ -149,7 +151,7 @@ def test_commits_go_to_the_broker_of_their_part(bk: BrokerSession) -> None:
     bk.create_group(group) >> Reply(SUCCESS)
     one.other.answers(COMMIT)
     bk.commit_offset(group, one.topic, 2, 52) >> Reply(SUCCESS)
-    sent = forwarded(one, 1, commitOffset="2", consumerGroup=group)
+    sent = forwarded(one, 1, commitOffset="9", consumerGroup=group)
     heard(one, COMMIT) >> Request(COMMIT, ext=sent)
     bk.commit_offset(group, one.topic, 2, 101) >> Reply(SUCCESS)
     bk.committed(group, one.topic, 0, ext={"lo": "false"}).offset >> Reply(SUCCESS, 1)
@@ -167,7 +169,7 @@ def test_commits_go_to_the_broker_of_their_part(bk: BrokerSession) -> None:
 def test_committed_offsets_are_asked_of_other_brokers(bk: BrokerSession) -> None:
     one, group = moved(bk), bk.group()
     bk.create_group(group) >> Reply(SUCCESS)
-    one.other.answers(COMMITTED, ext={"offset": "3"})
+    one.other.answers(COMMITTED, ext={"offset": "10"})
     bk.committed(group, one.topic, 2).offset >> Reply(SUCCESS, 53)
     sent = forwarded(one, 1, consumerGroup=group, setZeroIfNotFound="false")
     heard(one, COMMITTED) >> Request(COMMITTED, ext=sent)

@@ -27,10 +27,18 @@ def _message(command: Command) -> tuple[str, int, bytes]:
 MESSAGE = View("message", _message, said="message (topic, queueId, body)")
 
 
-def half(bk: BrokerSession, topic: str, group: str, body: bytes = b"half", **properties: str) -> Answer:
+def half(
+    bk: BrokerSession,
+    topic: str,
+    group: str,
+    body: bytes = b"half",
+    born: int | None = None,
+    **properties: str,
+) -> Answer:
     """Sends a half message to queue 1."""
     given = {"TRAN_MSG": "true", "PGROUP": group, "UNIQ_KEY": bk.name("key"), **properties}
-    sent = bk.send(topic, body, 1, properties=given, group=group, sys_flag=4, born=bk.broker_time())
+    born = bk.broker_time() if born is None else born
+    sent = bk.send(topic, body, 1, properties=given, group=group, sys_flag=4, born=born)
     return sent.ids >> Reply(SUCCESS)
 
 

@@ -48,25 +48,34 @@ def test_half_is_invisible(bk: BrokerSession) -> None:
 )
 def test_delayed_retry_is_no_half(bk: BrokerSession) -> None:
     topic, marks = bk.topic(), {"TRAN_MSG": "true", "PGROUP": bk.group()}
-    bk.send(topic, b"half", 1, properties=marks, reconsumed=2) >> Reply(SUCCESS)
+    bk.send(topic, b"half", 1, properties=marks, reconsumed=1) >> Reply(SUCCESS)
     bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset.eventually() >> Reply(SUCCESS, 1)
-    bk.send(topic, b"again", 1, properties={**marks, "DELAY": "1"}, reconsumed=2) >> Reply(SUCCESS)
+    bk.send(topic, b"again", 1, properties={**marks, "DELAY": "1"}, reconsumed=1) >> Reply(SUCCESS)
     bk.advance(1 + 1 + bk.jitter)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"again"])
     bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 1)
 
 
-@case(kills=["bits-of-halves-do-not-count"])
+@case(kills=["bits-of-halves-do-not-count", "bits-of-halves-are-delayed"])
 def test_bits_of_a_half_alone(bk: BrokerSession) -> None:
     topic = bk.topic()
-    for bits in (4, 12):
-        bk.send(topic, b"in no queue", 1, sys_flag=bits) >> Reply(SUCCESS)
+    for bits, late in ((4, {}), (12, {}), (4, {"DELAY": "1"}), (12, {"DELAY": "1"})):
+        sent = bk.send(topic, b"in no queue", 1, sys_flag=bits, properties=late).ids >> Reply(SUCCESS)
+        stored = bk.view(decode_offset_id(sent.value[0])[1])
+        stored.seen("topic and queue", lambda one: (one.topic, one.queue_id)).eventually() >> Reply(
+            SUCCESS, [(topic, 1)]
+        )
     bk.send(topic, b"in the queue", 1, sys_flag=COMMIT).offset >> Reply(SUCCESS, 0)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"in the queue"])
 
 
 @case(
-    kills=["delayed-halves-are-not-delayed", "delayed-halves-are-delivered", "delayed-halves-hold-up-others"],
+    kills=[
+        "delayed-halves-are-not-delayed",
+        "delayed-halves-are-delivered",
+        "delayed-halves-hold-up-others",
+        "delayed-halves-end-others",
+    ],
     clock=True,
     own_server=True,
 )
@@ -78,10 +87,11 @@ def test_delayed_half_is_discarded(bk: BrokerSession) -> None:
     bk.advance(5 + bk.jitter)
     bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"behind"])
     bk.max_offset("RMQ_SYS_TRANS_HALF_TOPIC").offset >> Reply(SUCCESS, 0)
+    second = place(half(bk, topic, group, b"second"))
     bk.end_transaction(group, *where, COMMIT) >> Reply(SUCCESS)
     bk.advance(5 + bk.jitter)
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
-    bk.end_transaction(group, *place(half(bk, topic, group, b"second")), COMMIT) >> Reply(SUCCESS)
+    bk.end_transaction(group, *second, COMMIT) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"second"])
 
 
@@ -141,7 +151,9 @@ def test_log_offset_must_fit(bk: BrokerSession) -> None:
     refused(bk, "Find prepared transaction message failed", log=10**12)
 
 
-@case(kills=["late-ends-commit", "immune-for-milliseconds"], clock=True, setup=QUICK)
+@case(
+    kills=["late-ends-commit", "immune-for-milliseconds", "late-answers-are-refused"], clock=True, setup=QUICK
+)
 def test_late_end_is_refused(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     late, timely = (
@@ -153,6 +165,26 @@ def test_late_end_is_refused(bk: BrokerSession) -> None:
     bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
     bk.end_transaction(group, *timely, COMMIT) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"600"])
+    bk.end_transaction(group, *late, COMMIT, checked=True) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"600", b"5"])
+
+
+@case(kills=["late-ends-are-refused-in-4-9"], clock=True)
+def test_late_end_is_taken(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    late = place(half(bk, topic, group, b"late", CHECK_IMMUNITY_TIME_IN_SECONDS="5"))
+    bk.advance(6)
+    bk.end_transaction(group, *late, COMMIT) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
+
+
+@case(kills=["whole-messages-are-committed"])
+def test_whole_message_is_not_committed(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    sent = bk.send(topic, b"whole", 1, properties={"PGROUP": group}).ids >> Reply(SUCCESS)
+    bk.end_transaction(group, *place(sent), COMMIT) >> Reply(ResponseCode.SYSTEM_ERROR)
+    bk.send(topic, b"end", 1) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"whole", b"end"])
 
 
 @case(kills=["transactions-end-again"])
@@ -195,7 +227,14 @@ def test_ends_outlive_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"committed"])
 
 
-@case(kills=["commits-come-from-the-broker", "viewed-messages-lose-properties", "halves-lose-their-wait"])
+@case(
+    kills=[
+        "commits-come-from-the-broker",
+        "viewed-messages-lose-properties",
+        "halves-lose-their-wait",
+        "commits-have-the-bits-of-commits-alone",
+    ]
+)
 def test_commit_is_stored_as_a_whole(bk: BrokerSession) -> None:
     topic, connection, key = bk.topic(), bk.connect(), bk.name("key")
     plain = {**plain_properties(bk, connection), "UNIQ_KEY": key}

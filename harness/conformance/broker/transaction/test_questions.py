@@ -160,6 +160,31 @@ def test_immune_message_is_not_asked_about(bk: BrokerSession) -> None:
 
 
 @case(
+    kills=["immune-without-a-number", "immunity-without-a-number-is-refused"],
+    clock=True,
+    setup=LATER,
+)
+def test_immunity_that_is_none_is_the_setting(bk: BrokerSession) -> None:
+    for text in ("-1", "soon"):
+        topic, group = bk.topic(), bk.group()
+        asked = producer(bk, group)
+        sent = half(bk, topic, group, text.encode(), CHECK_IMMUNITY_TIME_IN_SECONDS=text)
+        bk.advance_short_of(15, since=sent)
+        asked.next_request() >> Silence()
+        bk.advance(5 + 10 + 2 + bk.jitter)
+        asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, text.encode()))
+
+
+@case(kills=["old-halves-are-young"], clock=True, setup=SLOW)
+def test_old_half_is_asked_about_at_once(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, b"old", born=bk.broker_time() - 70_000)
+    bk.advance(5 + 5 + 2 + bk.jitter)
+    asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"old"))
+
+
+@case(
     kills=["open-transactions-are-forgotten"],
     clock=True,
     own_server=True,
@@ -265,6 +290,18 @@ def test_producers_are_asked_in_turn(bk: BrokerSession) -> None:
     for asked in producers:
         for _ in range(2):
             asked.next_request() >> Request(CHECK)
+
+
+@case(kills=["halves-of-any-age-are-asked-about", "halves-are-given-up-early"], clock=True, setup=QUICK)
+def test_given_up_after_the_time_of_files(bk: BrokerSession) -> None:
+    topic, group, hour = bk.topic(), bk.group(), 3_600_000
+    asked = producer(bk, group)
+    for hours in (73, 71):
+        half(bk, topic, group, f"{group} {hours}".encode(), born=bk.broker_time() - hours * hour)
+    bk.advance(ROUND + bk.jitter)
+    asked.next_request().seen_as(MESSAGE) >> Request(CHECK, (topic, 1, f"{group} 71".encode()))
+    given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
+    given_up.bodies.eventually() >> Reply(SUCCESS, Including([f"{group} 73".encode()]))
 
 
 @case(kills=["given-up-again"], clock=True, own_server=True, setup=QUICK)

@@ -127,9 +127,20 @@ def levels_are_not_among_the_state(found):
     return {key: value for key, value in found.items() if not key.startswith("scheduleMessageOffset")}
 
 
+@after(Runtime.information, "All messages that wait for their level count as delivered.")
+def all_levels_count_as_delivered(found):
+    levels = {key: value for key, value in found.items() if key.startswith("scheduleMessageOffset")}
+    return found | {key: f"{value.split(',')[1]},{value.split(',')[1]}" for key, value in levels.items()}
+
+
 @after(Runtime.information, "The state lacks what 5.x adds to it.", V5)
 def state_lacks_what_5x_adds(found):
     return {key: value for key, value in found.items() if not key.startswith(("ack", "litePull", "timer"))}
+
+
+@after(Runtime.information, "The state counts messages, and not their bytes.")
+def state_counts_no_bytes(found):
+    return found | {"putMessageSizeTotal": "0", "putMessageAverageSize": "0.0"}
 
 
 @mutant(Settings.update, "An update of the settings without a body is refused.")

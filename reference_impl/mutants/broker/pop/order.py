@@ -139,6 +139,13 @@ def first_ordered_ack_ends_waits(original, self, queue, offset, pop_time):
     return consumed
 
 
+@mutant(PopAcks.meant, "A batch acknowledgement in order is refused for offsets that no queue has.", V5)
+def ordered_acks_of_nothing_are_refused(original, self, ack):
+    of, offsets, revive_queue = original(self, ack)
+    end = self.broker.store.max_offset(of.topic, of.queue_id)
+    return of, [min(offset, end) for offset in offsets], revive_queue
+
+
 @mutant(PopOrder.hide, "No waiting pop gets a message whose changed invisible time is over.", V5)
 def changed_times_free_in_silence(original, self, queue, offset, pop_time, until):
     over = list(self._over)

@@ -8,6 +8,7 @@ from harness.wire.messages import Message, TopicName
 from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_checkpoints import CheckPoints
+from reference_impl.broker.topics import READ, WRITE
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -169,6 +170,11 @@ def new_handles_name_another_queue_of_the_log(reply):
         reply.ext = {**(reply.ext or {}), "reviveQid": "77"}
 
 
+@mutant(PopAcks.meant, "An entry of a batch acknowledgement without a kind is about the topic itself.", V5)
+def acks_without_a_kind_are_of_the_topic(original, self, ack):
+    return original(self, replace(ack, retry=ack.retry or "0"))
+
+
 @mutant(PopAcks.meant, "A batch acknowledgement looks into topics of the older names alone.", V5)
 def acks_of_several_are_of_the_older_topic(original, self, ack):
     return original(self, replace(ack, retry=ack.retry and ack.retry.replace("2", "1")))
@@ -295,6 +301,14 @@ def newer_brokers_look_into_newer_topics_alone(original, self, asked, number):
 @mutant(Pops.retry_topic, "With enableRetryTopicV2, pops look into the topics of the older names alone.", V5)
 def newer_brokers_look_into_older_topics_alone(original, self, asked, number):
     return original(self, asked, 0)
+
+
+@mutant(CheckPoints.revive, "The topic of what comes again is made anew each time.", V5)
+def retry_topics_of_pops_are_made_anew(original, self, point, message, now):
+    topic = point.pop.topic
+    if topic.startswith(TopicName.RETRY_PREFIX):
+        self.broker.topics.create(topic, 1, READ | WRITE, now)
+    original(self, point, message, now)
 
 
 @mutant(CheckPoints.over, "A message comes again to a group that has been deleted.", V5)

@@ -162,6 +162,16 @@ def what_is_left_releases_no_pops(original, self, topic, group, queue_id):
     return None
 
 
+@mutant(PopWaiting.wants, "Of messages that arrive together, the last one alone ends waits of pops.", V5)
+def last_arrival_alone_ends_waits_of_pops(original, self, waiter, arrivals):
+    return original(self, waiter, arrivals[-1:])
+
+
+@mutant(PopWaiting.wants, "Of messages that arrive together, the first one alone ends waits of pops.", V5)
+def first_arrival_alone_ends_waits_of_pops(original, self, waiter, arrivals):
+    return original(self, waiter, arrivals[:1])
+
+
 @mutant(PopWaiting.has_more, "Messages that one pop leaves release only pops of any queue.", V5)
 def what_is_left_releases_pops_of_any_queue(original, self, topic, group, queue_id):
     original(self, topic, group, ANY_QUEUE)

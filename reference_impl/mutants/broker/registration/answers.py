@@ -22,6 +22,11 @@ def changed_permission_is_not_announced(original, self, pairs, now):
     self.broker.registrar.is_stopping = stops
 
 
+@after(Endpoint.request, "Requests of the Broker do not say its version.")
+def requests_have_no_version(command):
+    return msgspec.structs.replace(command, version=0)
+
+
 @mutant(Registrar._registered, "The Broker stops registering after a refusal.")
 def gives_up_after_refusal(original, self, round_, reply, now):
     if reply is not None and reply.code != 0:
@@ -159,6 +164,12 @@ def master_asks_a_told_master(original, self):
     if self._next_at == NEVER:
         self._next_at = self.broker.started + self.first()
     return self._next_at
+
+
+@mutant(Registrar.register, "The answer to the first registration is not looked at for the order of topics.")
+def first_registrations_take_no_order(original, self, now, *, force, check_order, oneway=False):
+    is_first = now < self.broker.started + 10_000
+    original(self, now, force=force, check_order=check_order and not is_first, oneway=oneway)
 
 
 @mutant(Registrar._register, "The answer about one changed topic is not looked at for its order.")

@@ -33,6 +33,15 @@ def last_chunk_is_left_out(self, chunk, now):
         chunk.clear()
 
 
+@mutant(Registrar._register_in_parts, "The first topic is in no chunk of a registration.", V5)
+def chunks_lack_the_first_topic(original, self, now, *, check_order, oneway):
+    topics, size = self._shown()[1:], self.config.split_registration_size
+    for start in range(0, len(topics) + 1, size):
+        if self.profile.name == "5.3":
+            self.broker.topics.changed(now)
+        self._register(topics[start : start + size], check_order=check_order, oneway=oneway)
+
+
 @_in_parts("All chunks of a registration share one data version.", ["5.3"])
 def chunks_share_their_data_version(_self, _chunk, _now):
     return None
