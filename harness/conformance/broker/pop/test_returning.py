@@ -88,11 +88,11 @@ def test_topic_of_what_comes_again(bk: BrokerSession) -> None:
     made = {"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "topicSysFlag": 0, "order": False}
     again = f"%RETRY%{group}_{topic}"
     bk.topic_config(again).json.eventually() >> Reply(SUCCESS, Including(made))
-    bk.create_topic(again, 3) >> Reply(SUCCESS)
+    bk.create_topic(again, 3, order=True) >> Reply(SUCCESS)
     bk.pop(topic, group, invisible=10).bodies.eventually() >> Reply(SUCCESS, [b"a"])
     bk.advance(10 + REVIVAL + bk.jitter)
     bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 2)
-    kept = {**made, "readQueueNums": 3, "writeQueueNums": 3}
+    kept = {**made, "readQueueNums": 3, "writeQueueNums": 3, "order": True}
     bk.topic_config(again).json >> Reply(SUCCESS, Including(kept))
 
 
