@@ -337,8 +337,13 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
 @case(kills=["heartbeats-without-a-fingerprint-are-short", "heartbeats-with-a-fingerprint-are-short"])
 def test_short_heartbeats_say_so(bk: BrokerSession) -> None:
     kept, given_up = bk.topic(), bk.topic("U")
-    for more in ({"withoutSub": True}, {"heartbeatFingerprint": 7}):
-        group = bk.group(next(iter(more)))
+    forms = (
+        {"withoutSub": True},
+        {"heartbeatFingerprint": 7},
+        {"heartbeatFingerprint": 7, "withoutSub": False},
+    )
+    for number, more in enumerate(forms):
+        group = bk.group(str(number))
         name, connection = joined(bk, consuming(group, [kept, given_up]))
         fewer = [consuming(group, [kept], version=2)]
         bk.heartbeat(name, consumers=fewer, more=more, on=connection) >> Reply(SUCCESS)

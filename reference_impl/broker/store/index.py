@@ -61,10 +61,8 @@ class KeyIndex:
             block_end = block_start
 
     def newest(self) -> tuple[int, int]:
-        """(store timestamp, physical offset) of the newest message with a key; zeros without one."""
+        """(store timestamp, physical offset) of the newest message with a key. There must be one."""
         end = self.segments.end
-        if end <= self.segments.start:
-            return 0, 0
         physical_offset, _, stored = _ENTRY.unpack(self.segments.read(end - ENTRY_SIZE, ENTRY_SIZE))
         return stored, physical_offset
 

@@ -407,7 +407,7 @@ class Store:
         return sorted(found)
 
     def index_state(self) -> tuple[int, int]:
-        """(store timestamp, physical offset) of the newest message that can be found by a key."""
+        """(store timestamp, physical offset) of the newest message with a key. There must be one."""
         return self._index.newest()
 
     def _keys(self, properties: dict[str, str]) -> list[str]:
