@@ -337,7 +337,7 @@ def test_short_heartbeats_keep_subscriptions(bk: BrokerSession) -> None:
 @case(kills=["heartbeats-without-a-fingerprint-are-short", "heartbeats-with-a-fingerprint-are-short"])
 def test_short_heartbeats_say_so(bk: BrokerSession) -> None:
     kept, given_up = bk.topic(), bk.topic("U")
-    forms = (
+    forms: tuple[dict[str, int], ...] = (
         {"withoutSub": True},
         {"heartbeatFingerprint": 7},
         {"heartbeatFingerprint": 7, "withoutSub": False},
