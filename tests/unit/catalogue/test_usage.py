@@ -31,8 +31,10 @@ ROLE_CHANGE = "what a change of roles does to clients and the NameServer; 25 and
 PROXY = "a proxy of 5.x asks it for its consumers, and none was recorded"
 UNRECORDED = {
     "ns.topic-registration.counts-as-the-brokers": "224 GET_TOPICS_BY_CLUSTER shows it, too",
+    "bk.data-version.is-not-asked-by-default": "17 UPDATE_AND_CREATE_TOPIC makes the change",
     "bk.delay.reply-names-its-own-queue": "its 18 is a delay level and no request",
     "bk.messages.have-the-checksum-of-the-body": "what a message has; 32 GET_EARLIEST_MSG_STORETIME looks",
+    "bk.pop.hidden-has-a-new-handle": PROXY,
     "bk.pop.notification-waits": PROXY,
     "bk.pop.notification-waits-until-its-time-is-over": PROXY,
     "bk.pop.notifies": PROXY,
