@@ -103,6 +103,10 @@ def main() -> None:
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the table to a Markdown file")
     options = parser.parse_args()
     everything = [one.name for one in broker_mutants()]
+    if unknown := [name for name in options.mutant if name not in mutants_of("broker")]:
+        parser.error(
+            f"no mutant of the Broker: {', '.join(unknown)}; they are in reference_impl/mutants/broker"
+        )
     names = options.mutant or (_drawn(options.draw, options.seed) if options.draw else everything)
     hunted: list[Hunted] = []
     for name in names:

@@ -258,27 +258,26 @@ def test_members_are_notified_of_one_that_leaves(bk: BrokerSession) -> None:
     third.next_request() >> Silence()
 
 
+def no_member_is_notified(bk: BrokerSession, group: str) -> None:
+    """A member hears nothing of another one that joins and leaves."""
+    wants = consuming(group, [bk.topic()])
+    stays, first = joined(bk, wants)
+    name, second = joined(bk, wants)
+    bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
+    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
+    first.next_request() >> Silence()
+
+
 @case(kills=["quiet-groups-are-told-who-leaves", "quiet-groups-are-told-who-joins"])
 def test_members_of_quiet_groups_are_not_notified(bk: BrokerSession) -> None:
     group = bk.group()
     bk.create_group(group, notifyConsumerIdsChangedEnable=False) >> Reply(SUCCESS)
-    wants = consuming(group, [bk.topic()])
-    stays, first = joined(bk, wants)
-    name, second = joined(bk, wants)
-    bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
-    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
-    first.next_request() >> Silence()
+    no_member_is_notified(bk, group)
 
 
 @case(kills=["brokers-are-never-quiet"], setup={"notifyConsumerIdsChangedEnable": "false"})
 def test_members_are_not_notified_by_a_quiet_broker(bk: BrokerSession) -> None:
-    group = bk.group()
-    wants = consuming(group, [bk.topic()])
-    stays, first = joined(bk, wants)
-    name, second = joined(bk, wants)
-    bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
-    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
-    first.next_request() >> Silence()
+    no_member_is_notified(bk, bk.group())
 
 
 @case(kills=["consumers-need-no-group", "producers-need-no-group"])
