@@ -34,6 +34,9 @@ _OWN_CERTIFICATES = (4, 9, 3)
 """Since this release the jars can make the certificate of a server that has none. Older ones leave it to the
 JDK, and Java 17 no longer does it: they get Bouncy Castle, which later releases have themselves.
 """
+_START_WITHIN = 180.0
+_ANSWER_WITHIN = 90.0
+"""Real seconds. They are known to start, and one that ends is noticed at once: what takes longer is the machine."""
 _NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -126,7 +129,6 @@ class ApacheTarget:
                 self._command(
                     setup,
                     lambda port, home: _nameserver_arguments(java, classpath, port, home, self.line, setup),
-                    start_within=60.0,
                     ports=ports_of_nameserver(setup),
                     warp=min(self._warp, _FASTEST_CONTROLLER) if has_controller(setup) else self._warp,
                 ),
@@ -139,7 +141,6 @@ class ApacheTarget:
                 lambda port, home: _broker_arguments(
                     java, classpath, port, home, setup, nameservers, self._warp
                 ),
-                start_within=90.0,
                 ports=PORTS,
                 warp=self._warp,
             )
@@ -151,7 +152,6 @@ class ApacheTarget:
         setup: Setup,
         arguments: Callable[[int, Path], Sequence[str]],
         *,
-        start_within: float,
         ports: tuple[int, ...],
         warp: float,
     ) -> Command:
@@ -162,8 +162,8 @@ class ApacheTarget:
             arguments=arguments,
             environment=lambda home: {**environment, "ROCKETMQ_HOME": str(home)},
             warp=warp,
-            start_within=start_within,
-            answer_within=30.0,
+            start_within=_START_WITHIN,
+            answer_within=_ANSWER_WITHIN,
             must_answer=True,
             wants_tls=demands_tls(setup),
             ports=ports,

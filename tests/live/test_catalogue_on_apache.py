@@ -33,7 +33,10 @@ WARP = 30
 """Of NameServers. The faster their time runs, the more they work without being asked: beside a busy process
 x60 takes a quarter longer than x30.
 """
-MOST_UNSURE = 6
+MOST_UNSURE = 0.03
+"""The part of the cases that may be flaky or blocked before they are tried alone. A machine that stands still for
+a minute, as a shared one does, blocks a case or two of each chapter.
+"""
 
 Checked = tuple[dict[str, str], str]
 _CHECKED: dict[tuple[str, ...], Checked] = {}
@@ -73,7 +76,7 @@ def check_anew(target: str, profile: str, out: Path, *more: str) -> Checked:
     """
     verdicts, said = _check(target, profile, out / "all", *more)
     unsure = [case for case, verdict in verdicts.items() if verdict in ("flaky", "blocked")]
-    assert len(unsure) <= MOST_UNSURE, said
+    assert len(unsure) <= MOST_UNSURE * len(verdicts), said
     if unsure:
         for one in read_run(out / "all").results:
             if one.case in unsure:
