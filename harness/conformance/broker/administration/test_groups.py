@@ -359,20 +359,30 @@ def test_table_of_groups_comes_in_parts(bk: BrokerSession) -> None:
     part(bk, names.index(one), 1, changed) >> Reply(SUCCESS, [names[:1], ANYTHING], ext=total)
 
 
-@case(kills=["deletion-keeps-offsets-of-groups", "deletion-always-forgets-offsets-of-groups"])
-def test_deletion_of_a_group_forgets_offsets_on_request(bk: BrokerSession) -> None:
+def deletion_forgets(bk: BrokerSession, name: str, other_name: str) -> None:
+    """A deletion forgets offsets if this field asks for it, which another line calls otherwise."""
     topics, (first, second, third) = [bk.topic(), bk.topic("U")], [bk.group(), bk.group(), bk.group()]
     for number, group in enumerate((first, second, third), 5):
         bk.create_group(group) >> Reply(SUCCESS)
         for topic in topics:
             bk.commit_offset(group, topic, 1, number) >> Reply(SUCCESS)
-    delete_group(bk, first, removeOffset="true", cleanOffset="true") >> Reply(SUCCESS)
-    delete_group(bk, second) >> Reply(SUCCESS)
+    delete_group(bk, first, **{name: "true"}) >> Reply(SUCCESS)
+    delete_group(bk, second, **{name: "false", other_name: "true"}) >> Reply(SUCCESS)
     table: dict[str, Any] = {}
     for topic in topics:
         kept = {f"{topic}@{second}": {"1": 6}, f"{topic}@{third}": {"1": 7}}
         table |= {f"{topic}@{first}": ABSENT, **kept}
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(kills=["deletion-keeps-offsets-of-groups", "deletion-always-forgets-offsets-of-groups"])
+def test_deletion_of_a_group_forgets_offsets_on_request_of_4_9(bk: BrokerSession) -> None:
+    deletion_forgets(bk, "removeOffset", "cleanOffset")
+
+
+@case(kills=["deletion-keeps-offsets-of-groups", "deletion-always-forgets-offsets-of-groups"])
+def test_deletion_of_a_group_forgets_offsets_on_request_of_5x(bk: BrokerSession) -> None:
+    deletion_forgets(bk, "cleanOffset", "removeOffset")
 
 
 @case(kills=["deletion-of-unknown-groups-is-a-change"], own_server=True)
@@ -405,6 +415,7 @@ def test_groups_of_a_topic_that_are_online(bk: BrokerSession) -> None:
     for group, name in zip(groups, (topic, other, topic), strict=True):
         wants = [consuming(group, [name])]
         bk.heartbeat(bk.name("client"), consumers=wants, on=bk.connect()) >> Reply(SUCCESS)
+    bk.commit_offset(groups[0], topic, 0, 0) >> Reply(SUCCESS)
     for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
         asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
 
