@@ -44,18 +44,25 @@ class ConcurrentCases:
     ) -> None:
         self._run = run
         self._hopeless = hopeless
-        self._names = frozenset(one.name for one in cases) if kind != "virtual" else frozenset[str]()
-        self._width = len(self._names) if kind == "real" else min(WARPED_AT_ONCE, len(self._names))
-        self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
         # The longest waits begin first: servers with settings start a few at a time.
-        for one in sorted(cases, key=lambda one: (not one.case.ends_leases, not one.case.clock)):
+        order = sorted(cases, key=lambda one: (not one.case.ends_leases, not one.case.clock))
+        self._places = {one.name: place for place, one in enumerate(order if kind != "virtual" else ())}
+        self._width = len(self._places) if kind == "real" else min(WARPED_AT_ONCE, len(self._places))
+        self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
+        for one in order:
             self._waiting.put(one)
         self._results: dict[str, CaseResult] = {}
         self._news = threading.Condition()
         self._started = False
 
     def __contains__(self, one: LoadedCase) -> bool:
-        return one.name in self._names
+        return one.name in self._places
+
+    def place(self, one: LoadedCase) -> int:
+        """Where the case comes among these. To ask for results in this order is to get each as soon as it is
+        there, unless one before it takes longer.
+        """
+        return self._places[one.name]
 
     def start(self) -> None:
         """Starts them, once."""

@@ -74,7 +74,7 @@ class Measuring:
         elif one.chapter in LAST:
             stage = 4
         elif one in self._concurrent:
-            stage = 3
+            return (3, self._concurrent.place(one))
         else:
             stage = 1 if one.name in self._owners else 2
         return (stage, self._order[one.name])

@@ -104,3 +104,20 @@ def test_those_that_let_leases_end_begin_first_and_those_that_wait_for_no_time_l
         for one in cases:
             concurrent.result(one)
     assert begun == ["chapter2", "chapter1", "chapter0"]
+
+
+def test_results_are_asked_for_in_the_order_in_which_cases_begin() -> None:
+    begun: list[LoadedCase] = []
+    cases = [loaded(met, f"chapter{number}", clock=number in (1, 3)) for number in range(4)]
+
+    def run_one(one: LoadedCase) -> CaseResult:
+        begun.append(one)
+        return run(met)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("harness.conformance.concurrent_cases.WARPED_AT_ONCE", 1)
+        concurrent = ConcurrentCases(cases, run_one, still_there, "warped")
+        asked = sorted(cases, key=concurrent.place)
+        for one in asked:
+            concurrent.result(one)
+    assert asked == begun != cases
