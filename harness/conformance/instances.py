@@ -73,6 +73,8 @@ class Instances:
         self._run_lock = run_lock
         self.main = main
         """The server of most cases."""
+        self._keeps_main_awake = True
+        idling.begin(main)
         self._replaced: list[Instance] = []
         self._lock = threading.Lock()
         self._room = threading.Semaphore(AHEAD)
@@ -128,7 +130,9 @@ class Instances:
         """The server of a case; waits until it has started. Raises what its start raised."""
         self._comes(one)
         if self.is_main(one):
-            return self.main
+            main = self.main
+            self._idling.begin(main)
+            return main
         need = self._need(one)
         with self._lock:
             found = self._started.get(need)
@@ -153,9 +157,18 @@ class Instances:
         self._idling.begin(instance)
         return instance
 
+    def let_main_rest(self) -> None:
+        """From now on the main server rests while no case uses it, as all others do. Before, cases follow each
+        other there, and tests of the user's own ask it whenever they like.
+        """
+        with self._lock:
+            if self._keeps_main_awake:
+                self._keeps_main_awake = False
+                self._idling.end(self.main)
+
     def give_back(self, one: LoadedCase, instance: Instance | None) -> None:
         """Ends the use of a server, if one was taken. A server without further cases is stopped."""
-        if instance is not None and not self.is_main(one):
+        if instance is not None:
             self._idling.end(instance)
         need = self._need(one)
         with self._lock:
@@ -173,6 +186,9 @@ class Instances:
         """
         with self._lock:
             if self.is_main(one):
+                if self._keeps_main_awake:
+                    self._idling.begin(instance)
+                    self._idling.end(self.main)
                 self.main = instance
                 self._replaced.append(instance)
             else:

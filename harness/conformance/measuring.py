@@ -89,7 +89,10 @@ class Measuring:
             self._concurrent.start()
             if self._starts_take_time:
                 self._runner.look_ahead()
-        return self._concurrent.result(one) if one in self._concurrent else self._runner.run(one)
+        if one not in self._concurrent:
+            return self._runner.run(one)
+        self._runner.only_waiting_cases_are_left()
+        return self._concurrent.result(one)
 
     def _try_sanity(self) -> None:
         if not self._is_sanity_tried:

@@ -83,11 +83,11 @@ class Runner:
         self._run_lock = ExclusiveLock(self._clock)
         measured = [one for one in planned if not self._comes_with(one)]
         self._stopping = Stopping(at_once=self._clock == "virtual")
-        idling = Idling()
+        self._idling = Idling()
         self._instances = Instances(
-            instance, start, setting.waiting, self._run_lock, self._stopping, idling, measured
+            instance, start, setting.waiting, self._run_lock, self._stopping, self._idling, measured
         )
-        self._spares = Spares(start, self._stopping, idling, looks_ahead=self._clock != "virtual")
+        self._spares = Spares(start, self._stopping, self._idling, looks_ahead=self._clock != "virtual")
         self._second_tries = SecondTries(self._spares, lambda one, spare: self._try(one, spare, keeps=False))
         self._owners = Owners(owners or {}, self._counting, setting.baseline.settled, together)
         self._stopwatch = RunningClock()
@@ -312,6 +312,10 @@ class Runner:
         """Starts in the background the instances that the planned cases need."""
         self._instances.look_ahead()
 
+    def only_waiting_cases_are_left(self) -> None:
+        """The target need not run while none of them uses it."""
+        self._instances.let_main_rest()
+
     def close(self) -> None:
         """Stops the instances that were started here."""
         self._instances.close()
@@ -408,6 +412,7 @@ class Runner:
     def _answers(self, instance: Instance) -> bool:
         """Whether a server still answers: if not, every later case would wait for its whole deadline."""
         setting = self._setting
+        self._idling.begin(instance)
         session = session_of(setting.role, instance, setting.profile, deadline=setting.deadline)
         try:
             return session.is_answered()
@@ -415,6 +420,7 @@ class Runner:
             return False
         finally:
             session.close()
+            self._idling.end(instance)
 
 
 def _last_words(instance: Instance) -> str:

@@ -120,6 +120,7 @@ class ProcessInstance:
         self._output = ""
         self._port = 0
         self._process: subprocess.Popen[str] | None = None
+        self._rests = False
         self._pid = 0
         self._clock = clock or RunningClock(command.warp)
         atexit.register(self.stop)
@@ -208,11 +209,13 @@ class ProcessInstance:
 
     def rest(self) -> None:
         if self._command.may_rest and self._process is not None:
+            self._rests = True
             self._signal(signal.SIGSTOP)
 
     def wake(self) -> None:
         if self._command.may_rest and self._process is not None:
             self._signal(signal.SIGCONT)
+            self._rests = False
 
     def place(self, name: str, data: bytes | None) -> None:
         put_file(self._directory / name, data)
@@ -221,11 +224,10 @@ class ProcessInstance:
         return SocketListening()
 
     def alive(self) -> bool:
-        return (
-            self._process is not None
-            and self._process.poll() is None
-            and takes_connections(_HOST, self._port, SILENT)
-        )
+        if self._process is None or self._process.poll() is not None:
+            return False
+        # One that rests would leave every connection in its queue, until there is no room for more.
+        return self._rests or takes_connections(_HOST, self._port, SILENT)
 
     def output(self) -> str:
         """The end of what it wrote since it was last started; also after it was stopped."""

@@ -34,8 +34,8 @@ WARP = 30
 x60 takes a quarter longer than x30.
 """
 MOST_UNSURE = 0.03
-"""The part of the cases that may be flaky or blocked before they are tried alone. A machine that stands still for
-a minute, as a shared one does, blocks a case or two of each chapter.
+"""The part of the cases that may be flaky or blocked before they are tried alone. A machine that stands still
+for a minute, as a shared one does, blocks a case or two of each chapter.
 """
 
 Checked = tuple[dict[str, str], str]

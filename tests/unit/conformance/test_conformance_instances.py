@@ -208,6 +208,32 @@ def test_a_server_rests_while_no_case_uses_it() -> None:
     tested.close()
 
 
+def test_the_main_server_rests_once_only_waiting_cases_are_left() -> None:
+    tested, main = instances(Servers())
+    taken = tested.take(WAITS)
+    tested.let_main_rest()
+    assert not main.resting.is_set()
+    tested.give_back(WAITS, taken)
+    assert main.resting.is_set()
+    taken = tested.take(WAITS_TOO)
+    assert not main.resting.is_set()
+    tested.give_back(WAITS_TOO, taken)
+    assert main.resting.is_set()
+
+
+def test_a_main_server_that_was_replaced_rests_and_the_new_one_is_awake() -> None:
+    tested, main = instances(Servers())
+    other: Any = Server()
+    other.rest()
+    tested.replace(PLAIN, other)
+    assert main.resting.is_set()
+    assert not other.resting.is_set()
+    tested.give_back(PLAIN, tested.take(PLAIN))
+    assert not other.resting.is_set()
+    tested.let_main_rest()
+    assert other.resting.is_set()
+
+
 def test_a_server_that_died_is_replaced() -> None:
     servers = Servers()
     tested, _ = instances(servers)

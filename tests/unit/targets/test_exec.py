@@ -356,6 +356,7 @@ def test_a_server_that_may_rest_does_not_run_until_it_wakes_and_ends_in_order(st
     instance._command = msgspec.structs.replace(instance._command, may_rest=True)
     instance.rest()
     assert _rests(instance.pid)
+    assert instance.alive()
     instance.wake()
     assert not _rests(instance.pid)
     instance.rest()
