@@ -158,8 +158,8 @@ class Instances:
         return instance
 
     def let_main_rest(self) -> None:
-        """From now on the main server rests while no case uses it, as all others do. Before, cases follow each
-        other there, and tests of the user's own ask it whenever they like.
+        """From now on the main server rests while no case uses it, as all others do. Before, cases follow
+        each other there, and tests of the user's own ask it whenever they like.
         """
         with self._lock:
             if self._keeps_main_awake:

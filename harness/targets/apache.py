@@ -36,7 +36,7 @@ JDK, and Java 17 no longer does it: they get Bouncy Castle, which later releases
 """
 _START_WITHIN = 180.0
 _ANSWER_WITHIN = 90.0
-"""Real seconds. They are known to start, and one that ends is noticed at once: it is the machine that is slow."""
+"""Real seconds. They are known to start, and one that ends is noticed at once: the machine is slow then."""
 _NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",

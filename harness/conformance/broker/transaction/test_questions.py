@@ -33,7 +33,9 @@ from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
-ROUND = 10 + 5 + 2
+TIME_OUT = 5
+"""Seconds from which on a half message of `QUICK` is asked about."""
+ROUND = 10 + TIME_OUT + 2
 SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
 OFTEN = {**QUICK, "transactionCheckMax": "15"}
 """For a Broker that stops: Apache's asks meanwhile about what has become old enough, without a producer that
@@ -120,7 +122,9 @@ def test_ended_is_not_asked_about(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     for verdict in (COMMIT, ROLL_BACK):
-        bk.end_transaction(group, *place(half(bk, topic, group)), verdict) >> Reply(SUCCESS)
+        sent = half(bk, topic, group)
+        bk.end_transaction(group, *place(sent), verdict) >> Reply(SUCCESS)
+        bk.advance_short_of(TIME_OUT, since=sent)  # it ended before the first question was due
     bk.advance(ROUND + bk.jitter)
     asked.next_request() >> Silence()
 
