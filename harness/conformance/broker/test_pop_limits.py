@@ -108,5 +108,6 @@ def test_acknowledgement_survives_a_kill(bk: BrokerSession) -> None:
         answer = pop >> AnyOf(Reply(SUCCESS), NOTHING)
         if answer.command is not None and answer.command.code == SUCCESS:
             break
-    pop.bodies >> Reply(SUCCESS, [b"hidden"])
+    again = [b"hidden"]  # once or, as 5.3.3 did on a busy machine, twice
+    pop.bodies >> AnyOf(Reply(SUCCESS, again), Reply(SUCCESS, again * 2))
     bk.pop(done, group) >> NOTHING
