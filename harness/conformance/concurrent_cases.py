@@ -1,9 +1,9 @@
 """Runs the cases that wait concurrently, so that they share one wait.
 
 Where time is real, every case that waits for a lease starts at once, each in its own thread. Where time is
-warped the waits are short and a busy machine spoils them, so only a few cases run at a time. Those with a
-server of their own come behind them: they wait for its starts. Where time is virtual no case waits, and each
-runs in turn.
+warped the waits are short and a busy machine spoils them, so only a few cases run at a time, and some more once
+no others run beside them. Those with a server of their own come behind them: they wait for its starts. Where
+time is virtual no case waits, and each runs in turn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult
 from harness.session import ClockKind
 
-WARPED_AT_ONCE = max(2, min(4, (os.cpu_count() or 1) + 1))
+_PROCESSORS = os.cpu_count() or 1
+WARPED_BESIDE = max(2, min(4, _PROCESSORS + 1))
+WARPED_ALONE = WARPED_BESIDE + min(4, _PROCESSORS)
+"""Of Apache's Brokers at x4, each keeps less than half a processor busy while its case waits."""
 AT_FIRST = 0.05  # real seconds until the first check that the target is still there
 PATIENCE = 3.0  # real seconds between later checks
 
@@ -47,13 +50,15 @@ class ConcurrentCases:
         # The longest waits begin first: servers with settings start a few at a time.
         order = sorted(cases, key=lambda one: (not one.case.ends_leases, not one.case.clock))
         self._places = {one.name: place for place, one in enumerate(order if kind != "virtual" else ())}
-        self._width = len(self._places) if kind == "real" else min(WARPED_AT_ONCE, len(self._places))
+        real = len(self._places), len(self._places)
+        self._beside, self._alone = real if kind == "real" else (WARPED_BESIDE, WARPED_ALONE)
+        """How many run at a time."""
+        self._threads = 0
         self._waiting: queue.SimpleQueue[LoadedCase] = queue.SimpleQueue()
         for one in order:
             self._waiting.put(one)
         self._results: dict[str, CaseResult] = {}
         self._news = threading.Condition()
-        self._started = False
 
     def __contains__(self, one: LoadedCase) -> bool:
         return one.name in self._places
@@ -65,12 +70,17 @@ class ConcurrentCases:
         return self._places[one.name]
 
     def start(self) -> None:
-        """Starts them, once."""
-        if self._started:
-            return
-        self._started = True
-        for number in range(self._width):
+        """Starts them, beside others that run meanwhile. One call is enough."""
+        self._widen(self._beside)
+
+    def are_alone(self) -> None:
+        """No others run beside them from now on. One call is enough."""
+        self._widen(self._alone)
+
+    def _widen(self, width: int) -> None:
+        for number in range(self._threads, min(width, len(self._places))):
             threading.Thread(target=self._work, name=f"concurrent-{number}", daemon=True).start()
+            self._threads += 1
 
     def result(self, one: LoadedCase) -> CaseResult:
         """Waits for the result of a case. The user can interrupt the wait."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from harness.conformance.concurrent_cases import WARPED_AT_ONCE, runs_beside
+from harness.conformance.concurrent_cases import WARPED_ALONE, runs_beside
 from harness.conformance.loading import LoadedCase
 from harness.report.results import Run
 from harness.session import Clock
@@ -25,7 +25,7 @@ def expected_seconds(one: LoadedCase, clock: Clock, starts: Starts, before: Mapp
     else:
         seconds = _PLAIN + (_START[starts] if one.case.own_server else 0.0)
         seconds += _WAIT / clock.warp if one.case.clock else 0.0
-    return seconds / WARPED_AT_ONCE if clock.kind == "warped" and runs_beside(one, "warped") else seconds
+    return seconds / WARPED_ALONE if clock.kind == "warped" and runs_beside(one, "warped") else seconds
 
 
 def durations(before: Run | None, clock: Clock) -> dict[str, float]:

@@ -92,6 +92,7 @@ class Measuring:
         if one not in self._concurrent:
             return self._runner.run(one)
         self._runner.only_waiting_cases_are_left()
+        self._concurrent.are_alone()
         return self._concurrent.result(one)
 
     def _try_sanity(self) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from test_conformance_running import Gone, loaded, met, run, runner
 
-from harness.conformance.concurrent_cases import ConcurrentCases, runs_beside
+from harness.conformance.concurrent_cases import WARPED_ALONE, ConcurrentCases, runs_beside
 from harness.conformance.loading import LoadedCase
 from harness.report.results import CaseResult, Verdict
 from harness.session import ClockKind
@@ -80,6 +80,20 @@ def test_in_warped_time_only_a_few_run_at_once() -> None:
     assert 1 < most <= 4
 
 
+def test_in_warped_time_more_run_once_no_others_run_beside_them() -> None:
+    both = threading.Barrier(WARPED_ALONE, timeout=20)
+    waiting = [loaded(met, f"chapter{number}") for number in range(WARPED_ALONE)]
+
+    def wait(one: LoadedCase) -> CaseResult:
+        both.wait()
+        return run(met)
+
+    concurrent = ConcurrentCases(waiting, wait, still_there, "warped")
+    concurrent.start()
+    concurrent.are_alone()
+    assert [concurrent.result(one).verdict for one in waiting] == [Verdict.PASS] * WARPED_ALONE
+
+
 @pytest.mark.parametrize(("kind", "beside"), [("virtual", ""), ("real", "waits"), ("warped", "waits own")])
 def test_what_waits_runs_beside_others_and_in_warped_time_what_has_a_server_of_its_own(
     kind: ClockKind, beside: str
@@ -99,7 +113,7 @@ def test_those_that_let_leases_end_begin_first_and_those_that_wait_for_no_time_l
         return run(met)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.conformance.concurrent_cases.WARPED_AT_ONCE", 1)
+        patch.setattr("harness.conformance.concurrent_cases.WARPED_BESIDE", 1)
         concurrent = ConcurrentCases(cases, run_one, still_there, "warped")
         for one in cases:
             concurrent.result(one)
@@ -115,7 +129,7 @@ def test_results_are_asked_for_in_the_order_in_which_cases_begin() -> None:
         return run(met)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("harness.conformance.concurrent_cases.WARPED_AT_ONCE", 1)
+        patch.setattr("harness.conformance.concurrent_cases.WARPED_BESIDE", 1)
         concurrent = ConcurrentCases(cases, run_one, still_there, "warped")
         asked = sorted(cases, key=concurrent.place)
         for one in asked:
