@@ -1,9 +1,9 @@
 """Runs the cases that wait concurrently, so that they share one wait.
 
 Where time is real, every case that waits for a lease starts at once, each in its own thread. Where time is
-warped the waits are short and a busy machine spoils them, so only a few cases run at a time, and some more once
-no others run beside them. Those with a server of their own come behind them: they wait for its starts. Where
-time is virtual no case waits, and each runs in turn.
+warped the waits are short and a busy machine spoils them, so only a few cases run at a time, and some more
+once no others run beside them. Those with a server of their own come behind them: they wait for its starts.
+Where time is virtual no case waits, and each runs in turn.
 """
 
 from __future__ import annotations
