@@ -69,7 +69,7 @@ def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
     bk.send(topic, b"c", tags="A") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 3)
     bk.pop(topic, group, 0, tags="B") >> NOTHING
-    bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 3)
+    bk.committed(group, topic, 0).offset.eventually() >> Reply(SUCCESS, 3)
 
 
 @case(kills=["pops-always-begin-at-the-beginning"], setup={"initPopOffsetByCheckMsgInMem": "false"})

@@ -236,7 +236,10 @@ def test_last_message_of_a_time_is_searched_on_other_brokers(bk: BrokerSession) 
     bk.offset_at(one.topic, 2, time, ext={"boundaryType": "upper"}) >> Reply(SUCCESS)
     upper = forwarded(one, 1, timestamp=str(time), boundaryType=Matching("^(?i:upper)$"))
     lower = forwarded(one, 1, timestamp=str(time + 1), boundaryType=Matching("^(?i:lower)$"))
-    there = one.other.next(SEARCH, where=lambda asked: (asked.ext or {}).get("queueId") == "1")
+    is_of_topic = of_topic(one.topic)
+    there = one.other.next(
+        SEARCH, where=lambda asked: is_of_topic(asked) and (asked.ext or {}).get("queueId") == "1"
+    )
     there >> AnyOf(Request(SEARCH, ext=upper), Request(SEARCH, ext=lower))
 
 
