@@ -9,7 +9,7 @@ from harness.engine.context import TargetContext
 from harness.engine.stateful import StatefulExperiment
 from harness.program.broker import steps as bk
 from harness.program.broker.static_steps import MapTopic, Search
-from harness.program.step import Restart
+from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 from harness.targets import parse
 
@@ -116,6 +116,14 @@ def test_mapped_queues_are_read_to_their_ends() -> None:
         [MADE, send("m0", 4, awaited=False), LATER, BEHIND, pull(4), pull(4, 100)],
         [MADE, send("m0", 4, oneway=True), send("m1", -1, awaited=False), BEHIND, pull(4), bound(4)],
         [MADE, bk.Switch(role="slave"), ONE, pull(4), LATER, bk.Switch(), BEHIND, pull(4), bound(4)],
+        [
+            bk.Beat(groups=("g0",)),
+            MADE,
+            send("m0", -1),
+            bk.Back(topic="S0"),
+            Time(seconds=60),
+            bk.Pull(topic="%RETRY%g0"),
+        ],
     ],
 )
 def test_what_is_not_known_is_not_judged(program: list[AnyStep]) -> None:
