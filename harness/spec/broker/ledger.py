@@ -290,10 +290,7 @@ class Ledger:
         self.held |= {"sent-back-is-taken"} if is_there and answer is not None else set()
         if answer is not None and answer.code not in (0, 2) and is_there:
             raise InvariantError("sent-back-is-taken", "SUCCESS", f"code {answer.code}, {answer.remark}")
-        if answer is not None and answer.code != 0:
-            return
-        if send is None:  # to a static topic, whose messages are followed elsewhere
-            self.sent_back_elsewhere(step.group)
+        if send is None or (answer is not None and answer.code != 0):
             return
         acknowledged = answer is not None and is_there
         origin: Origin = "dead" if step.level < 0 or tried >= step.most else "retry"

@@ -77,6 +77,8 @@ class StaticTopics:
             self._mapped(step, begin, end, answer)
             return
         static = self._topics[step.topic]  # type: ignore[attr-defined]
+        if isinstance(step, bk.Back):  # what comes of it is in another topic
+            self._ledger.sent_back_elsewhere(step.group)
         if isinstance(step, bk.Send):
             self._ledger.coming(step, more=False)
         if isinstance(step, bk.DropTopic) or self._is_under_way(static, begin, end):
