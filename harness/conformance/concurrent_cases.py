@@ -64,8 +64,8 @@ class ConcurrentCases:
         return one.name in self._places
 
     def place(self, one: LoadedCase) -> int:
-        """Where the case comes among these. To ask for results in this order is to get each as soon as it is
-        there, unless one before it takes longer.
+        """Where the case comes among these. Results that are asked for in this order come as soon as they are
+        there, unless an earlier case takes longer.
         """
         return self._places[one.name]
 

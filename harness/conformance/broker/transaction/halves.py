@@ -14,8 +14,13 @@ from harness.wire.messages import decode_offset_id
 SUCCESS = ResponseCode.SUCCESS
 CHECK = RequestCode.CHECK_TRANSACTION_STATE
 COMMIT, ROLL_BACK, UNKNOWN = 8, 12, 0
-QUICK = {"transactionTimeOut": "5000", "transactionCheckInterval": "10000", "transactionCheckMax": "2"}
-"""A Broker checks half messages every 10 s, once they are 5 s old."""
+TIME_OUT = 5
+QUICK = {
+    "transactionTimeOut": f"{TIME_OUT}000",
+    "transactionCheckInterval": "10000",
+    "transactionCheckMax": "2",
+}
+"""A Broker checks half messages every 10 s, once they are `TIME_OUT` seconds old."""
 LATER = {"transactionTimeOut": "20000", "transactionCheckInterval": "10000"}
 
 

@@ -19,6 +19,7 @@ from harness.conformance.broker.transaction.halves import (
     QUICK,
     ROLL_BACK,
     SUCCESS,
+    TIME_OUT,
     half,
     place,
     producer,
@@ -33,8 +34,6 @@ from harness.session import Answer, BrokerSession, Connection, Exchange
 from harness.session.exchange import View
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 
-TIME_OUT = 5
-"""Seconds from which on a half message of `QUICK` is asked about."""
 ROUND = 10 + TIME_OUT + 2
 SLOW = {"transactionTimeOut": "60000", "transactionCheckInterval": "5000"}
 OFTEN = {**QUICK, "transactionCheckMax": "15"}
