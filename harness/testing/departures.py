@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -85,13 +86,18 @@ class Departures:
 
 
 class Absences:
-    """Servers that leave and return by themselves."""
+    """Servers that leave and return by themselves.
+
+    A server that is to leave while it is away, or not quite back, leaves once it is back: killed in a pause,
+    it would lose what it has carried out.
+    """
 
     def __init__(self, departures: Departures, loop: Loop) -> None:
         self._departures = departures
         self._loop = loop
         self._tasks: list[asyncio.Task[None]] = []
         self._leaving: set[str] = set()
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._over = asyncio.Event()
 
     def begin(self, name: str, how: How, seconds: float) -> None:
@@ -114,14 +120,15 @@ class Absences:
         self._loop._wait_for(ended)
 
     async def _absence(self, name: str, how: How, seconds: float) -> None:
-        try:
-            has_left = await self._departures.left(name, how)
-        finally:
-            self._leaving.discard(name)
-        if has_left:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._over.wait(), seconds)
-            await self._departures.returned(name)
+        async with self._turns[name]:
+            try:
+                has_left = await self._departures.left(name, how)
+            finally:
+                self._leaving.discard(name)
+            if has_left:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._over.wait(), seconds)
+                await self._departures.returned(name)
 
 
 def _itself(cluster: Cluster) -> Cluster:

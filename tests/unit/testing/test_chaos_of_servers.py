@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from harness.testing.chaos import _DEPARTURES
 from harness.wire import RequestCode, ResponseCode
 
 MESSAGES = 24
+LOOKS = 0.002
+"""Seconds between two attempts to connect."""
 SEED = 2
 
 
@@ -24,6 +27,7 @@ def sent_until_acknowledged(rocketmq: RocketMQ, body: bytes) -> None:
         try:
             peer = broker(rocketmq)
         except ConnectionRefusedError:
+            time.sleep(LOOKS)  # a loop without a pause soon gets the server's own port, and keeps it from it
             continue
         try:
             if peer.send("orders", body).code == ResponseCode.SUCCESS:
