@@ -1,6 +1,7 @@
 """The Broker's machines against deliberate faults of the reference Broker, as in `hunting`.
 
-    python tests/quality/broker_hunting.py [--draw N] [--examples N] [--seed S] [--report FILE] [MUTANT]…
+    python tests/quality/broker_hunting.py [--draw N] [--examples N] [--seed S] [-n N] [--report FILE]
+        [MUTANT]…
 
 prints a line for each mutant of the chapters about state, for those that are named, or for some that the seed
 draws: the programs that it took, and the statement that the first one to fail breaks.
@@ -12,10 +13,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from hunting import Hunted, hunt
 
+from harness.cli.workers import worker_processes
 from harness.program.chance import chance
 from reference_impl.mutants import Mutant, mutants_of
 
@@ -53,7 +56,7 @@ most, and the statement that the first one to fail breaks. Mutants of the chapte
 [pairs](../guides/fuzzing.md#a-master-and-its-slave), the others programs on one Broker. A dash is a mutant
 that was not found.
 
-    python tests/quality/broker_hunting.py --draw {drawn} --examples {examples} --seed {seed} \\
+    python tests/quality/broker_hunting.py --draw {drawn} --examples {examples} --seed {seed} -n 2 \\
         --report docs/reference/broker-mutants-found.md
 
 makes the table. `tests/quality/test_broker_machines_find_mutants.py` holds others that are found within 100
@@ -100,6 +103,7 @@ def main() -> None:
     parser.add_argument("--draw", type=int, metavar="N", help="N mutants, drawn by the seed")
     parser.add_argument("--examples", type=int, default=50)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("-n", dest="workers", type=int, default=1, metavar="N", help="processes")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the table to a Markdown file")
     options = parser.parse_args()
     everything = [one.name for one in broker_mutants()]
@@ -108,13 +112,15 @@ def main() -> None:
             f"no mutant of the Broker: {', '.join(unknown)}; they are in reference_impl/mutants/broker"
         )
     names = options.mutant or (_drawn(options.draw, options.seed) if options.draw else everything)
+    hunting = partial(hunt, seed=options.seed, examples=options.examples, shrinks=False, role="broker")
     hunted: list[Hunted] = []
-    for name in names:
-        hunted.append(hunt(name, options.seed, examples=options.examples, shrinks=False, role="broker"))
-        sys.stdout.write(_row(hunted[-1]))
-        sys.stdout.flush()
-        if options.report is not None:
-            _write(options.report, hunted, options.seed, options.examples)
+    with worker_processes(options.workers) as pool:
+        for one in pool.map(hunting, names):
+            hunted.append(one)
+            sys.stdout.write(_row(one))
+            sys.stdout.flush()
+            if options.report is not None:
+                _write(options.report, hunted, options.seed, options.examples)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,12 @@ from harness.wire.fastjson import document, parse
 
 SUCCESS = ResponseCode.SUCCESS
 QUERY = RequestCode.QUERY_DATA_VERSION
-WITHOUT_FORCE = {"forceRegister": "false", "registerNameServerPeriod": "10000"}
+WITHOUT_FORCE = {
+    "forceRegister": "false",
+    "registerNameServerPeriod": "10000",
+    "transactionCheckInterval": "3600000",
+}
+"""With its first look for half messages a Broker may create topics, and it registers each of them."""
 LATE = 40.0
 """Protocol seconds within which the next question has surely come: what was not answered before is waited
 for.

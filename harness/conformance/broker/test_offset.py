@@ -101,8 +101,8 @@ def test_never_committed_of_an_empty_queue_is_not_found(bk: BrokerSession) -> No
 @case(kills=["queues-that-begin-late-start-at-zero"], clock=True, own_server=True, setup=OLD)
 def test_never_committed_of_what_is_gone_is_not_found(bk: BrokerSession) -> None:
     topic = bk.topic()
-    group = online(bk, topic)
     begins_late(bk, topic)
+    group = online(bk, topic)
     bk.committed(group, topic, 1) >> Reply(NOT_FOUND)
     bk.commit_offset(group, topic, 1, 0) >> Reply(SUCCESS)
     bk.committed(group, topic, 1).offset >> Reply(SUCCESS, 0)

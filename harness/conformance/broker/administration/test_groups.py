@@ -404,7 +404,6 @@ def test_groups_of_a_topic_are_all_shown(bk: BrokerSession) -> None:
     for group, name in zip(groups, (topic, other, topic), strict=True):
         bk.create_group(group) >> Reply(SUCCESS)
         bk.commit_offset(group, name, 0, 0) >> Reply(SUCCESS)
-    bk.heartbeat(bk.name("client"), consumers=[consuming(groups[0], [topic])]) >> Reply(SUCCESS)
     for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
         asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
 
@@ -416,7 +415,12 @@ def test_groups_of_a_topic_that_are_online(bk: BrokerSession) -> None:
     for group, name in zip(groups, (topic, other, topic), strict=True):
         wants = [consuming(group, [name])]
         bk.heartbeat(bk.name("client"), consumers=wants, on=bk.connect()) >> Reply(SUCCESS)
-    for name, shown in ((topic, [groups[0], groups[2]]), (other, [groups[1]])):
+    expected = (topic, [groups[0], groups[2]]), (other, [groups[1]])
+    for name, shown in expected:
+        asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
+    bk.create_group(groups[0]) >> Reply(SUCCESS)
+    bk.commit_offset(groups[0], topic, 0, 0) >> Reply(SUCCESS)
+    for name, shown in expected:
         asked(bk, RequestCode.QUERY_TOPIC_CONSUME_BY_WHO, _group_list, topic=name) >> Reply(SUCCESS, shown)
 
 
