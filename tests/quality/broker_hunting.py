@@ -64,6 +64,10 @@ programs.
 
 {found} of {drawn} are found: {within}.
 
+Programs send well-formed requests under one set of settings. They know neither ordered pops, nor requests for
+several topics, nor Brokers of other names, so that mutants that show only there stay unseen. The cases of `check`
+notice every one.
+
 | mutant | chapter | line | programs | statement |
 |---|---|---|---|---|
 """
