@@ -65,8 +65,8 @@ programs.
 {found} of {drawn} are found: {within}.
 
 Programs send well-formed requests under one set of settings. They know neither ordered pops, nor requests for
-several topics, nor Brokers of other names, so that mutants that show only there stay unseen. The cases of `check`
-notice every one.
+several topics, nor Brokers of other names, so that mutants that show only there stay unseen. The cases of
+`check` notice every one.
 
 | mutant | chapter | line | programs | statement |
 |---|---|---|---|---|
@@ -88,7 +88,8 @@ def _drawn(number: int, seed: str) -> list[str]:
 
 def _row(one: Hunted) -> str:
     programs = "–" if one.examples is None else one.examples
-    statement = f"`{one.statement}`" if "." in one.statement and " " not in one.statement else one.statement
+    is_named = "." in one.statement and " " not in one.statement
+    statement = f"`{one.statement}`" if is_named else ": ".join(one.statement.split(": ")[:2])
     chapter = mutants_of("broker")[one.mutant].chapter.replace("_", " ")
     return f"| `{one.mutant}` | {chapter} | {one.profile} | {programs} | {statement or '–'} |\n"
 
