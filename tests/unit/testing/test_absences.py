@@ -37,5 +37,5 @@ def test_a_server_that_pauses_is_killed_once_it_has_gone_on() -> None:
 
 
 def test_another_server_does_not_wait() -> None:
-    moves = asyncio.run(moves_of(("a", "pause", 0.01), ("b", "kill", 0.0)))
+    moves = asyncio.run(moves_of(("a", "pause", 0.1), ("b", "kill", 0.0)))
     assert moves == ["a pause", "b kill", "b back", "a back"]
