@@ -5,7 +5,7 @@
 
 prints a line for each mutant of the chapters about state, for those that are named, or for some that the seed
 draws: the programs that it took, and the statement that the first one to fail breaks.
-`--report docs/reference/broker-mutants-found.md` writes the table down.
+`--report docs/reference/broker-mutants-found.md` writes the table down once all have been hunted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 
 from hunting import Hunted, hunt
 
+from harness.cli.options.values import count, workers
+from harness.cli.status import INTERRUPTED
 from harness.cli.workers import worker_processes
 from harness.program.chance import chance
 from reference_impl.mutants import Mutant, mutants_of
@@ -101,14 +103,14 @@ def _write(path: Path, hunted: Sequence[Hunted], seed: str, examples: int) -> No
     path.write_text(head + "".join(map(_row, hunted)), encoding="utf-8")
 
 
-def main() -> None:
-    """Prints the lines."""
+def main() -> int:
+    """Prints the lines; returns the exit status."""
     parser = argparse.ArgumentParser(description="how soon machines find mutants of the Broker")
     parser.add_argument("mutant", nargs="*")
-    parser.add_argument("--draw", type=int, metavar="N", help="N mutants, drawn by the seed")
-    parser.add_argument("--examples", type=int, default=50)
+    parser.add_argument("--draw", type=count, metavar="N", help="N mutants, drawn by the seed")
+    parser.add_argument("--examples", type=count, default=50, metavar="N", help="programs at most (50)")
     parser.add_argument("--seed", default="1")
-    parser.add_argument("-n", dest="workers", type=int, default=1, metavar="N", help="processes")
+    parser.add_argument("-n", type=workers, default=1, dest="workers", metavar="N", help="processes, or auto")
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the table to a Markdown file")
     options = parser.parse_args()
     everything = [one.name for one in broker_mutants()]
@@ -120,13 +122,18 @@ def main() -> None:
     hunting = partial(hunt, seed=options.seed, examples=options.examples, shrinks=False, role="broker")
     hunted: list[Hunted] = []
     with worker_processes(options.workers) as pool:
-        for one in pool.map(hunting, names):
-            hunted.append(one)
-            sys.stdout.write(_row(one))
-            sys.stdout.flush()
-            if options.report is not None:
-                _write(options.report, hunted, options.seed, options.examples)
+        try:
+            for one in pool.map(hunting, names):
+                hunted.append(one)
+                sys.stdout.write(_row(one))
+                sys.stdout.flush()
+        except KeyboardInterrupt:
+            sys.stderr.write(f"interrupted after {len(hunted)} of {len(names)}: no report is written\n")
+            return INTERRUPTED
+    if options.report is not None:
+        _write(options.report, hunted, options.seed, options.examples)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
