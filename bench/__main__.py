@@ -13,6 +13,7 @@ NAMES = (
         "store",
         "server",
         "broker",
+        "restart",
         "memory",
         "catalogue",
         "flood",

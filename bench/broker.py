@@ -27,7 +27,7 @@ import msgspec
 
 from harness.targets import TargetError, maven, process
 
-__all__ = ["main"]
+__all__ = ["APACHE", "HARNESS", "START_WITHIN", "apache_broker", "main", "running"]
 
 APACHE = "5.3.3"
 GOAL = 0.5
@@ -35,9 +35,9 @@ GOAL = 0.5
 BYTES = 1024
 THREADS = 16
 FLUSHING = ("ASYNC_FLUSH", "SYNC_FLUSH")
-_START_WITHIN = 90.0
+START_WITHIN = 90.0
 _ROOT = Path(__file__).resolve().parent.parent
-_HARNESS = (
+HARNESS = (
     sys.executable,
     "-c",
     f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from harness.cli import main; sys.exit(main())",
@@ -81,68 +81,67 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 @contextmanager
-def _nameserver() -> Iterator[str]:
-    instance = process.ProcessInstance(
-        process.Command(
-            name="serve nameserver",
-            description="the reference",
-            arguments=lambda port, _: [*_HARNESS, "serve", "nameserver", "--port", str(port)],
-            environment=lambda _: {},
-            warp=1.0,
-            start_within=_START_WITHIN,
-            answer_within=_START_WITHIN,
-        )
-    )
+def running(command: process.Command) -> Iterator[process.ProcessInstance]:
+    """A process for as long as the block lasts."""
+    instance = process.ProcessInstance(command)
     try:
-        yield f"127.0.0.1:{instance.port}"
+        yield instance
     finally:
         instance.stop()
 
 
 @contextmanager
-def _broker(command: process.Command) -> Iterator[None]:
-    instance = process.ProcessInstance(command)
-    try:
-        yield
-    finally:
-        instance.stop()
+def _nameserver() -> Iterator[str]:
+    command = process.Command(
+        name="serve nameserver",
+        description="the reference",
+        arguments=lambda port, _: [*HARNESS, "serve", "nameserver", "--port", str(port)],
+        environment=lambda _: {},
+        warp=1.0,
+        start_within=START_WITHIN,
+        answer_within=START_WITHIN,
+    )
+    with running(command) as instance:
+        yield f"127.0.0.1:{instance.port}"
+
+
+def apache_broker(nameserver: str, flushing: str) -> process.Command:
+    """How Apache's Broker is started; it registers at a NameServer (``host:port``)."""
+
+    def arguments(port: int, home: Path) -> list[str]:
+        settings = {
+            **_settings(flushing),
+            "listenPort": str(port),
+            "haListenPort": str(port + 1),
+            "namesrvAddr": nameserver,
+            "storePathRootDir": str(home / "store"),
+            "storePathCommitLog": str(home / "store" / "commitlog"),
+            "diskMaxUsedSpaceRatio": "99",
+        }
+        config = home / "broker.conf"
+        config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        main = ["org.apache.rocketmq.broker.BrokerStartup", "-c", str(config)]
+        heap = ["-Xms1g", "-Xmx1g"]
+        classpath = maven.classpath(APACHE, ["rocketmq-broker"])
+        return ["java", *heap, *_OPENED, f"-Duser.home={home}", "-cp", classpath, *main]
+
+    return process.Command(
+        name=f"Apache's Broker {APACHE}",
+        description=f"Apache Broker {APACHE}, the JVM's own choice of compilers and collector",
+        arguments=arguments,
+        environment=lambda home: {"ROCKETMQ_HOME": str(home)},
+        warp=1.0,
+        start_within=START_WITHIN,
+        answer_within=START_WITHIN,
+        ports=(0, -2),
+    )
 
 
 @contextmanager
 def _apache(flushing: str) -> Iterator[str]:
     """The address of a NameServer at which Apache's Broker is registered."""
-    with _nameserver() as nameserver:
-
-        def arguments(port: int, home: Path) -> list[str]:
-            settings = {
-                **_settings(flushing),
-                "listenPort": str(port),
-                "haListenPort": str(port + 1),
-                "namesrvAddr": nameserver,
-                "storePathRootDir": str(home / "store"),
-                "storePathCommitLog": str(home / "store" / "commitlog"),
-                "diskMaxUsedSpaceRatio": "99",
-            }
-            config = home / "broker.conf"
-            config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
-            main = ["org.apache.rocketmq.broker.BrokerStartup", "-c", str(config)]
-            heap = ["-Xms1g", "-Xmx1g"]
-            classpath = maven.classpath(APACHE, ["rocketmq-broker"])
-            return ["java", *heap, *_OPENED, f"-Duser.home={home}", "-cp", classpath, *main]
-
-        with _broker(
-            process.Command(
-                name=f"Apache's Broker {APACHE}",
-                description=f"Apache Broker {APACHE}, the JVM's own choice of compilers and collector",
-                arguments=arguments,
-                environment=lambda home: {"ROCKETMQ_HOME": str(home)},
-                warp=1.0,
-                start_within=_START_WITHIN,
-                answer_within=_START_WITHIN,
-                ports=(0, -2),
-            )
-        ):
-            yield nameserver
+    with _nameserver() as nameserver, running(apache_broker(nameserver, flushing)):
+        yield nameserver
 
 
 @contextmanager
@@ -154,17 +153,17 @@ def _ours(flushing: str) -> Iterator[str]:
             config = home / "broker.conf"
             config.write_text("".join(f"{key}={value}\n" for key, value in _settings(flushing).items()))
             places = ["--store", str(home / "store"), "--nameserver", nameserver, "-c", str(config)]
-            return [*_HARNESS, "serve", "broker", "--port", str(port), *places]
+            return [*HARNESS, "serve", "broker", "--port", str(port), *places]
 
-        with _broker(
+        with running(
             process.Command(
                 name="serve broker",
                 description="the reference",
                 arguments=arguments,
                 environment=lambda _: {},
                 warp=1.0,
-                start_within=_START_WITHIN,
-                answer_within=_START_WITHIN,
+                start_within=START_WITHIN,
+                answer_within=START_WITHIN,
                 ports=(0, -2),
             )
         ):

@@ -21,6 +21,7 @@ from harness.engine.hearing import Hearing
 from harness.engine.replicating import Replicating
 from harness.engine.sending import Asked, Open, Sender
 from harness.program.broker.frames import learnt, learnt_of_a_question
+from harness.program.broker.optional_steps import Ack, Hide
 from harness.program.broker.pair_steps import Part, Replicate, TakeOver
 from harness.program.broker.static_steps import MapTopic
 from harness.program.broker.steps import BrokerRequest, Hear, NameServer
@@ -194,7 +195,7 @@ class Executor:
 
     def _ask(self, step: AnyQuestion) -> list[Observation]:
         session = self._server(step.server)
-        if isinstance(step, MapTopic) and isinstance(session, BrokerSession):
+        if isinstance(step, MapTopic | Ack | Hide) and isinstance(session, BrokerSession):
             self.names.broker = session.broker_name
         open_, seen = self._open(step.server, step.conn)
         if step.broken is not None:

@@ -79,8 +79,12 @@ class Names(_Maker):
         """By the symbol of a message: where a Broker said that it has put it."""
         self.handles: dict[str, str] = {}
         """By the symbol of a message: the handle by which it can be recalled, as a Broker said."""
+        self.popped: dict[tuple[str, str], str] = {}
+        """By the symbols of a message and a group: the handle that it has since the group was given it last.
+        In place of the Broker's name it may have ``{broker}``.
+        """
         self.broker = ""
-        """What the Broker is called that a mapping of queues is for."""
+        """What the Broker is called that a mapping of queues or a handle is for."""
         self.time: int | None = None
         """When a Broker has stored the message that it showed last, in ms of its own clock."""
         self.births: dict[str, int] = {}

@@ -7,6 +7,7 @@ in this process, so an instance cannot be shared with another one.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,9 @@ PORTS = (0, -2, 1)
 """Where a Broker listens beside its port: the fast one for producers, and that of replication
 (`BrokerController`).
 """
+_SPEAKS_WITHIN = 10.0
+"""Real seconds in which a Broker that takes connections says something to its NameServers, if ever."""
+_PAUSE = 0.1
 _PLACEHOLDER = re.compile(r"\{nameserver(\d?)\}")
 
 
@@ -34,6 +38,17 @@ class BrokerProcess(ProcessInstance):
         clock = RunningClock(warp)
         self._nameservers = tuple(ServedNameServer(clock) for _ in range(count))
         super().__init__(command(tuple(one.address for one in self._nameservers)), clock, kept_in)
+        self._wait_until_it_speaks()
+
+    def _wait_until_it_speaks(self) -> None:
+        """Apache's Broker takes connections in the middle of its start. One that rests there would have the
+        rest of it still to do when its case begins.
+        """
+        end = time.monotonic() + _SPEAKS_WITHIN
+        while not any(one.number_heard() for one in self._nameservers) and self.alive():
+            if time.monotonic() > end:
+                return
+            time.sleep(_PAUSE)
 
     @property
     def nameservers(self) -> tuple[ServedNameServer, ...]:

@@ -2,6 +2,7 @@
 
 from harness.conformance import AnyOf, Including, Reply, case
 from harness.session import BrokerSession
+from harness.spec.broker.hidden import RECOVERY, REVIVAL, WRITTEN
 from harness.wire import ResponseCode
 
 SUCCESS, FULL = ResponseCode.SUCCESS, ResponseCode.POLLING_FULL
@@ -10,10 +11,8 @@ NO_RECORD = {"maxMessageSize": "50"}
 """A record of what was popped is longer."""
 ANY_RECORD = {"maxMessageSize": "4194304"}
 REVIVE_QUEUES = 8
-HIDDEN, REVIVAL, RECOVERY, WRITTEN = 60, 30, 600, 20
-"""Protocol seconds: for which a popped message is hidden; within which it certainly comes back after that, or
-after a start; within which offsets have certainly been written.
-"""
+HIDDEN = 60
+"""Protocol seconds for which a popped message is hidden."""
 
 
 def filled(bk: BrokerSession, *bodies: bytes) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from harness.engine.broker.program_state import ProgramState
 from harness.engine.coverage import Coverage, Goal
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import Unreadable
-from harness.program.broker.optional_steps import Pop, Recall
+from harness.program.broker.optional_steps import Ack, Hide, Pop, Recall
 from harness.program.broker.static_steps import MapTopic
 from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
@@ -110,6 +110,34 @@ GOALS: tuple[Goal, ...] = (
         ("restart",),
     ),
     Goal("pop-with-a-filter", "a pop brings a filter", (Pop,), lambda _, s: s.filter is not None, ("pops",)),
+    Goal(
+        "popped-again",
+        "a group pops what comes again",
+        (Pop,),
+        lambda p, s: p.comes_again(s.group),
+        ("pops", "restart"),
+    ),
+    Goal(
+        "acknowledged",
+        "a popped message is acknowledged",
+        (Ack,),
+        lambda p, s: s.group in dict(p.popped),
+        ("pops", "restart"),
+    ),
+    Goal(
+        "hidden-for-another-time",
+        "a popped message is hidden for another time",
+        (Hide,),
+        lambda p, s: s.group in dict(p.popped),
+        ("pops", "restart"),
+    ),
+    Goal(
+        "killed-while-messages-are-hidden",
+        "the Broker is killed while popped messages are hidden",
+        (Restart,),
+        lambda p, s: s.how == "kill" and any(p.now < due < p.now + 3600 for _, due in p.popped),
+        ("pops", "restart"),
+    ),
     Goal(
         "pull-of-retries", "what was sent back is pulled", (bk.Pull,), lambda p, s: s.topic[7:] in p.returned
     ),

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from harness.catalogue import Feature, profile_named
 from harness.program.broker import steps as bk
-from harness.program.broker.optional_steps import Allow, Allowing, Pop, Recall
+from harness.program.broker.optional_steps import Allow, Allowing, Hide, Pop, Recall
 from harness.program.broker.static_steps import MapTopic
 from harness.program.step import Request, Restart, Time
 from harness.program.steps import AnyStep
+from harness.spec.broker.hidden import REVIVAL
 from harness.spec.broker.ledger import DELAYS
 
 _BY_A_SEND = 4
@@ -64,6 +65,8 @@ class ProgramState:
         """Messages that were taken back, or were to be."""
         self.pops = 0
         """How many pops there were."""
+        self.popped: list[tuple[str, int]] = []
+        """Groups that were given messages, and from when on these come again."""
         self.switched = False
         """Whether it ever was one, which it may be until a change of role."""
 
@@ -79,6 +82,10 @@ class ProgramState:
     def symbol(self, ahead: int = 0) -> str:
         """A message that does not exist yet."""
         return f"m{self._fresh + ahead}"
+
+    def comes_again(self, group: str) -> bool:
+        """Whether messages should have come again for a group."""
+        return any(one == group and due <= self.now for one, due in self.popped)
 
     def queues(self) -> list[tuple[str, int]]:
         """All queues of all topics."""
@@ -100,6 +107,9 @@ class ProgramState:
                 self.recalled.add(step.message)
             case Pop():
                 self.pops += 1
+                self.popped.append((step.group, self.now + step.hidden + REVIVAL))
+            case Hide():
+                self.popped.append((step.group, self.now + step.hidden + REVIVAL))
             case bk.Switch():
                 self.is_slave = step.role == "slave"
                 self.switched = True

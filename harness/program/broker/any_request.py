@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from harness.program.broker import steps as bk
-from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.optional_steps import Ack, Allow, Check, Hide, Pop, Recall
 from harness.program.broker.static_steps import MapTopic, Search
 
 AnyRequest = (
@@ -32,6 +32,8 @@ AnyRequest = (
     | Allow
     | Check
     | Pop
+    | Ack
+    | Hide
     | Recall
     | MapTopic
     | Search

@@ -13,7 +13,7 @@ import msgspec
 
 from harness.program.broker.any_request import AnyRequest
 from harness.program.broker.filters import text_of
-from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.optional_steps import Ack, Allow, Check, Hide, Pop, Recall
 from harness.program.broker.static_steps import MapTopic
 from harness.program.broker.steps import (
     Back,
@@ -32,6 +32,7 @@ from harness.program.carried import ext_of
 from harness.program.names import NOWHERE, Names, Place
 from harness.wire import Command, RequestCode, ResponseCode, WireError
 from harness.wire.bodies import Properties
+from harness.wire.handles import handles_of, new_handle, place_of
 from harness.wire.header_fields import SHORT_NAMES, PullFlag
 from harness.wire.messages import (
     Message,
@@ -69,11 +70,13 @@ _SETTINGS = {"filters": "enablePropertyFilter", "recalls": "recallMessageEnable"
 """Those that `Allow` changes."""
 _NO_HANDLE = "none"
 """In place of a handle, where no answer has named one."""
+_BROKER = "{broker}"
+"""In place of the Broker's name, in a handle of `Names.popped`."""
 _ELSEWHERE = "elsewhere"
 """The name of another Broker, which there is not."""
 _MAPPED_QUEUES = 16
-_HIDDEN = 3_600_000
-"""ms for which messages that were popped are hidden."""
+_NO_POP = f"0 0 0 0 0 none 0 {2**40}"
+"""In place of the handle of a message that a group was not given: one of an offset that no queue has."""
 _NEVER_LATE = 1 << 53
 """When a request that may not wait was born, in ms: so a Broker never finds it too late."""
 
@@ -133,6 +136,15 @@ def learnt(step: AnyRequest, answer: Command, names: Names) -> None:
                 symbol = names.made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
                 word = retried(symbol, step.group, step.server)
                 names.places[word] = Place(one.physical_offset, one.queue_offset)
+        elif isinstance(step, Pop):
+            messages = decode_messages(answer.body)
+            handles = handles_of(answer.ext or {}, messages, _BROKER)
+            for one, handle in zip(messages, handles, strict=True):
+                symbol = names.made.get(one.properties.get(PropertyName.UNIQ_KEY, ""), "")
+                names.popped[symbol, step.group] = handle
+        elif isinstance(step, Hide) and (step.message, step.group) in names.popped:
+            handle = names.popped[step.message, step.group]
+            names.popped[step.message, step.group] = new_handle(handle, answer.ext or {})
     except (ValueError, WireError):
         return  # the judge of the answer reports it
 
@@ -228,6 +240,11 @@ def _plain(step: AnyRequest, names: Names) -> tuple[int, dict[str, Any]]:
             return RequestCode.VIEW_MESSAGE_BY_ID, {"offset": names.places.get(step.message, NOWHERE).log}
         case Pop():
             return RequestCode.POP_MESSAGE, _pop(step, names)
+        case Ack():
+            return RequestCode.ACK_MESSAGE, _popped(step, names)
+        case Hide():
+            hidden = {"invisibleTime": step.hidden * 1000}
+            return RequestCode.CHANGE_MESSAGE_INVISIBLETIME, {**_popped(step, names), **hidden}
         case Recall():
             return RequestCode.RECALL_MESSAGE, {
                 "producerGroup": names.name(step.group),
@@ -318,13 +335,18 @@ def _pop(step: Pop, names: Names) -> dict[str, Any]:
         "topic": names.name(step.topic),
         "queueId": step.queue,
         "maxMsgNums": step.most,
-        "invisibleTime": _HIDDEN,
+        "invisibleTime": step.hidden * 1000,
         "pollTime": 0,
         "bornTime": _NEVER_LATE,
         "initMode": 0,
         "order": "false",
     }
     return ext if step.filter is None else ext | {"expType": _SQL, "exp": text_of(step.filter)}
+
+
+def _popped(step: Ack | Hide, names: Names) -> dict[str, Any]:
+    handle = names.popped.get((step.message, step.group), _NO_POP).replace(_BROKER, names.broker)
+    return {**place_of(handle, names.name(step.topic), names.name(step.group))}
 
 
 def _check(step: Check, names: Names) -> bytes:

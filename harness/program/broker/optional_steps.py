@@ -32,7 +32,7 @@ class Check(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fi
 
 
 class Pop(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="pop"):
-    """200050: messages of a queue that stay hidden for longer than a program lasts."""
+    """200050: messages of a queue, and those that come again, which stay hidden for a while."""
 
     letters: ClassVar = "G"
     codes: ClassVar = (RequestCode.POP_MESSAGE,)
@@ -42,6 +42,32 @@ class Pop(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
     queue: int = 0
     most: int = 32
     filter: Filter | None = None
+    hidden: int = 3600
+    """Seconds; by default longer than a program lasts."""
+
+
+class Ack(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="ack"):
+    """200051: a popped message is done with, by the handle that its group has for it."""
+
+    letters: ClassVar = "B"
+    codes: ClassVar = (RequestCode.ACK_MESSAGE,)
+
+    message: str = "m0"
+    topic: str = "T0"
+    group: str = "h0"
+
+
+class Hide(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="hide"):
+    """200053: a popped message stays hidden for another time, which begins now."""
+
+    letters: ClassVar = "I"
+    codes: ClassVar = (RequestCode.CHANGE_MESSAGE_INVISIBLETIME,)
+
+    message: str = "m0"
+    topic: str = "T0"
+    group: str = "h0"
+    hidden: int = 60
+    """Seconds."""
 
 
 class Recall(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="recall"):

@@ -19,12 +19,11 @@ from harness.session.requests import HeaderFields, fields
 from harness.session.views import JsonExchange, json_of
 from harness.wire import Command, RequestCode, WireError
 from harness.wire.bodies import AssignmentQuestion, BatchAck, BatchAcks, RequestMode
-from harness.wire.messages import PropertyName, decode_messages
+from harness.wire.handles import handles_of, listed, place_of
+from harness.wire.messages import decode_messages
 
 ANY_QUEUE = -1
 FAR_AWAY = 1 << 53
-_SEPARATORS = {"0": None, "1": "_", "2": "+"}
-"""Kinds of topics: what stands between group and topic in the name of one for messages that come again."""
 
 
 class PopExchange(MessagesExchange):
@@ -122,7 +121,7 @@ class PopRequests(BrokerRequests):
         **header: Unpack[HeaderFields],
     ) -> Exchange:
         """ACK_MESSAGE (200051)."""
-        sent = {**_place(topic, group, handle), **(ext or {})}
+        sent = {**place_of(handle, topic, group), **(ext or {})}
         return Exchange(self.request(RequestCode.ACK_MESSAGE, sent, b"", on, handle, header))
 
     def ack_all(
@@ -151,7 +150,11 @@ class PopRequests(BrokerRequests):
         **header: Unpack[HeaderFields],
     ) -> Exchange:
         """CHANGE_MESSAGE_INVISIBLETIME (200053). ``invisible``: protocol seconds from now on."""
-        sent = {**_place(topic, group, handle), "invisibleTime": str(round(invisible * 1000)), **(ext or {})}
+        sent = {
+            **place_of(handle, topic, group),
+            "invisibleTime": str(round(invisible * 1000)),
+            **(ext or {}),
+        }
         code = RequestCode.CHANGE_MESSAGE_INVISIBLETIME
         return Exchange(self.request(code, sent, b"", on, f"{handle}, {invisible:g} s", header))
 
@@ -217,41 +220,21 @@ class PopRequests(BrokerRequests):
 
 
 def _listed(reply: Command) -> list[tuple[str, int, int, str]]:
-    """(kind of topic, queue, offset, where the pop began) of each message that an answer lists."""
-    ext = reply.ext or {}
-    entries = [
-        [one.split(" ") for one in (ext.get(name) or "").split(";") if one]
-        for name in ("startOffsetInfo", "msgOffsetInfo")
-    ]
     try:
-        starts = {(kind, queue): start for kind, queue, start in entries[0]}
-        return [
-            (kind, int(queue), int(offset), starts[kind, queue])
-            for kind, queue, offsets in entries[1]
-            for offset in offsets.split(",")
-        ]
-    except (KeyError, ValueError):
-        named = {name: ext.get(name) for name in ("startOffsetInfo", "msgOffsetInfo")}
-        raise NotSo(f"lists that cannot be read: {named}") from None
+        return listed(reply.ext or {})
+    except WireError as problem:
+        raise NotSo(str(problem)) from None
 
 
 def _handles(reply: Command, broker: str) -> list[str]:
-    """Of each message its handle: the property that it has, or what the answer says of it."""
-    ext = reply.ext or {}
-    starts = {(queue, offset): start for kind, queue, offset, start in _listed(reply) if kind == "0"}
     try:
         messages = decode_messages(reply.body)
     except WireError as problem:
         raise NotSo(f"no messages: {problem}") from problem
-    found = []
-    for message in messages:
-        place = (message.queue_id, message.queue_offset)
-        words = (starts.get(place), ext.get("popTime"), ext.get("invisibleTime"), ext.get("reviveQid"))
-        handle = message.properties.get(PropertyName.POP_CK)
-        if handle is None and None in words:
-            raise NotSo(f"the message at {place} is not listed")
-        found.append(handle or " ".join(map(str, (*words, "0", broker, *place))))
-    return found
+    try:
+        return handles_of(reply.ext or {}, messages, broker)
+    except WireError as problem:
+        raise NotSo(str(problem)) from problem
 
 
 def _assigned(reply: Command) -> list[tuple[int, str]] | None:
@@ -263,19 +246,6 @@ def _assigned(reply: Command) -> list[tuple[int, str]] | None:
         return sorted((one["messageQueue"]["queueId"], one["mode"]) for one in listed)
     except (KeyError, TypeError):
         raise NotSo("assignments that have no queue or no mode") from None
-
-
-def _place(topic: str, group: str, handle: str) -> dict[str, str | None]:
-    words = handle.split(" ")
-    separator = _SEPARATORS[words[4]]
-    name = topic if separator is None else f"%RETRY%{group}{separator}{topic}"
-    return {
-        "consumerGroup": group,
-        "topic": name,
-        "queueId": words[6],
-        "offset": words[7],
-        "extraInfo": handle,
-    }
 
 
 def _ack(topic: str, group: str, words: list[str]) -> BatchAck:

@@ -86,6 +86,12 @@ _ALL = (
     # Pops.
     Invariant("popped-is-given-once", "bk.pop.gives-messages-once"),
     Invariant("pop-is-not-more-than-asked-for", "bk.pop.not-more-than-requested"),
+    Invariant("popped-is-hidden", "bk.pop.is-hidden-for-its-time"),
+    Invariant("popped-returns", "bk.pop.comes-again"),
+    Invariant("returned-is-counted", "bk.pop.comes-again-as-itself"),
+    Invariant("returned-keeps-the-message", "bk.pop.comes-again-with-what-it-had"),
+    Invariant("handle-is-taken", "bk.pop.acknowledged-does-not-come-again"),
+    Invariant("done-with-does-not-return", "bk.pop.acknowledged-does-not-come-again"),
     # Offsets of groups.
     Invariant("offset-is-what-was-committed", "bk.offset.is-what-was-committed"),
     Invariant("offset-is-of-one-group-and-queue", "bk.offset.is-of-one-group-and-queue"),

@@ -16,7 +16,7 @@ from math import inf
 from harness.catalogue import profile_named
 from harness.program.broker import steps as bk
 from harness.program.broker.filters import Empty, Unreadable
-from harness.program.broker.optional_steps import Allow, Check, Pop, Recall
+from harness.program.broker.optional_steps import Ack, Allow, Check, Hide, Pop, Recall
 from harness.program.broker.pair_steps import TakeOver
 from harness.program.broker.static_steps import Search
 from harness.program.names import Names, Place
@@ -220,7 +220,7 @@ class BrokerTracker:
                 self._heartbeats.restarted()
                 self._online.filters.restarted(step.how, begin)
                 self._allowed.restarted(begin, end)
-                self._pops.restarted()
+                self._pops.restarted(begin, end)
                 self._nameservers.restarted(step.how, begin, end)
                 self._static_topics.restarted(step.how, begin, end)
                 self._heard.clear()
@@ -355,6 +355,12 @@ class BrokerTracker:
                 self._groups.mentioned(step.group)
                 if answer is None:
                     self._pops.unanswered(step)
+            case Ack():
+                self._groups.mentioned(step.group)
+                self._pops.hidden.acknowledged(step, begin, end, answer)
+            case Hide():
+                self._groups.mentioned(step.group)
+                self._pops.hidden.hid(step, begin, end, answer)
             case Recall():
                 self._recalls.recalled(step, begin, end, answer)
 

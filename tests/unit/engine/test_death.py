@@ -99,7 +99,7 @@ def test_who_dies_of_the_end_of_a_program_has_died(monkeypatch: pytest.MonkeyPat
 def test_what_a_broker_dies_of_is_seen(mutant: str, seen: str) -> None:
     target = parse(f"builtin:5.3?mutant={mutant}", "broker")
     kind = KINDS["broker"]["stateful"](Setting(target=target, profile="5.3", role="broker", words="x"))
-    played = (kind.run(f"s/{seed}").attempt for seed in range(40))
+    played = (kind.run(f"s/{seed}").attempt for seed in range(200))
     assert any(seen in violation.actual for attempt in played for violation in attempt.violations)
     kind.close()
 

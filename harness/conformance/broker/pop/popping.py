@@ -11,8 +11,6 @@ TIMEOUT = ResponseCode.POLLING_TIMEOUT
 NO_PERMISSION = ResponseCode.NO_PERMISSION
 HIDDEN = 60
 """Protocol seconds for which a popped message is hidden by default."""
-REVIVAL = 30
-"""Protocol seconds within which a message certainly comes back after its hidden time."""
 NEWER = {"enableRetryTopicV2": "true", "retrieveMessageFromPopRetryTopicV1": "false"}
 """What comes again is stored in topics of the newer names, and popped from these only."""
 NOTHING = Reply(TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")

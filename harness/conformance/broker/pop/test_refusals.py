@@ -4,13 +4,13 @@ from harness.conformance import Containing, Including, Matching, Reply, case
 from harness.conformance.broker.pop.popping import (
     HIDDEN,
     NO_PERMISSION,
-    REVIVAL,
     SUCCESS,
     TIMEOUT,
     filled,
     popped,
 )
 from harness.session import BrokerSession
+from harness.spec.broker.hidden import REVIVAL
 from harness.wire import RequestCode, ResponseCode
 
 

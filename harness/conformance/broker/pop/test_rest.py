@@ -1,9 +1,9 @@
 """Chapter pop: what is left, and what has come again once."""
 
 from harness.conformance import Including, Reply, case
-from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, REVIVAL, SUCCESS, filled, popped
-from harness.conformance.broker.pop.test_returning import WRITTEN
+from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, filled, popped
 from harness.session import BrokerSession
+from harness.spec.broker.hidden import REVIVAL, WRITTEN
 
 
 def two_of_each(bk: BrokerSession) -> tuple[str, str]:

@@ -9,7 +9,6 @@ from harness.conformance.broker.pop.popping import (
     HIDDEN,
     NEWER,
     NOTHING,
-    REVIVAL,
     SUCCESS,
     filled,
     popped,
@@ -17,14 +16,12 @@ from harness.conformance.broker.pop.popping import (
 from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.session.exchange import View
+from harness.spec.broker.hidden import RECOVERY, REVIVAL, WRITTEN
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BatchAck, BatchAcks
+from harness.wire.handles import new_handle
 
 NO_MESSAGE = ResponseCode.NO_MESSAGE
-RECOVERY = 600
-"""Protocol seconds within which a message certainly comes back after a start of the Broker."""
-WRITTEN = 20
-"""Protocol seconds within which offsets of consumers have certainly been written."""
 
 
 @case(
@@ -258,15 +255,15 @@ def test_old_handle_is_invalid(bk: BrokerSession) -> None:
 
 def hidden(bk: BrokerSession, topic: str, group: str, handle: str, invisible: float) -> str:
     """Hides a message for another time, and returns its new handle."""
+    names = ("popTime", "invisibleTime", "reviveQid")
     told = View(
-        "new handle",
-        lambda reply: [(reply.ext or {}).get(name) for name in ("popTime", "invisibleTime", "reviveQid")],
-        columns=("popTime", "invisibleTime", "reviveQid"),
+        "new handle", lambda reply: {name: (reply.ext or {}).get(name) for name in names}, columns=names
     )
-    *_, revive_queue, kind, broker, queue, offset = handle.split(" ")
-    words = [Matching(r"^\d+$"), str(round(invisible * 1000)), revive_queue]
-    changed = bk.hide(topic, group, handle, invisible).seen_as(told) >> Reply(SUCCESS, words)
-    return " ".join((offset, *changed.value, kind, broker, queue, offset))
+    revive_queue = handle.split(" ")[3]
+    words = (Matching(r"^\d+$"), str(round(invisible * 1000)), revive_queue)
+    expected = dict(zip(names, words, strict=True))
+    changed = bk.hide(topic, group, handle, invisible).seen_as(told) >> Reply(SUCCESS, expected)
+    return new_handle(handle, changed.value)
 
 
 @case(kills=["new-handles-are-the-old-ones", "new-handles-name-another-queue-of-the-log"], clock=True)

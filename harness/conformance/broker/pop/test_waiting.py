@@ -6,11 +6,11 @@ from harness.conformance.broker.pop.popping import (
     NEWER,
     NO_PERMISSION,
     NOTHING,
-    REVIVAL,
     SUCCESS,
     filled,
 )
 from harness.session import BrokerSession, Connection
+from harness.spec.broker.hidden import REVIVAL
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import Message
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+import msgspec
+
 from harness.engine.broker.program_state import ProgramState
 from harness.engine.nameserver.strategies.pick import Pick
 from harness.program.broker import steps as bk
@@ -78,6 +80,12 @@ def new_message(pick: Pick, state: ProgramState) -> bk.Send:
         said=any_said(pick) if pick.once_in(3) else (),
         long=pick.once_in(5),
     )
+
+
+def new_messages(pick: Pick, state: ProgramState, count: int) -> list[bk.Send]:
+    """Several for one queue, which differ by their symbols alone."""
+    first = msgspec.structs.replace(new_message(pick, state), long=False)
+    return [msgspec.structs.replace(first, message=state.symbol(number)) for number in range(count)]
 
 
 def committed(step: bk.Pull | bk.Commit) -> bk.Committed:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from harness.engine.broker.program_state import ProgramState
-from harness.engine.broker.strategies.choices import GROUPS, MOST, allowing, any_queue, any_said, new_message
+from harness.engine.broker.strategies.choices import GROUPS, MOST, allowing, any_queue, any_said, new_messages
 from harness.engine.broker.strategies.expressions import any_filter, odd_filter
 from harness.engine.nameserver.strategies.pick import Pick, Steps
 from harness.program.broker import steps as bk
@@ -21,11 +21,7 @@ _ENDINGS: tuple[Literal["kill", "term"], ...] = ("term", "kill")
 
 def _messages(pick: Pick, state: ProgramState, count: int) -> list[bk.Send]:
     """Messages with properties for a queue."""
-    first = msgspec.structs.replace(new_message(pick, state), long=False)
-    return [
-        msgspec.structs.replace(first, message=state.symbol(number), said=any_said(pick))
-        for number in range(count)
-    ]
+    return [msgspec.structs.replace(one, said=any_said(pick)) for one in new_messages(pick, state, count)]
 
 
 def filters_a_queue(pick: Pick, state: ProgramState) -> Steps:
