@@ -14,8 +14,9 @@ from harness.program.step import Restart, Time
 from harness.program.steps import AnyStep
 from harness.spec.broker.hidden import RECOVERY, REVIVAL, WRITTEN
 
-_HIDDEN = (20, 60)
-"""Seconds."""
+_HIDDEN = (10, 10, 20)
+"""Seconds; where time is real, programs wait for them."""
+_LONGER = WRITTEN + 10
 _OVER = REVIVAL + 1
 """Seconds behind its hidden time at which a message is surely there."""
 
@@ -27,7 +28,7 @@ def _uses(pick: Pick, sends: list[bk.Send], pop: Pop) -> list[AnyStep]:
         message, topic, group = one.message, pop.topic, pop.group
         how = pick.below(5)
         if how in (1, 2):
-            steps.append(Hide(message=message, topic=topic, group=group, hidden=pick.one((5, 30, 90))))
+            steps.append(Hide(message=message, topic=topic, group=group, hidden=pick.one((5, 10, 30))))
         if how in (0, 1):
             steps.append(Ack(message=message, topic=topic, group=group))
     return steps
@@ -63,9 +64,9 @@ def outlives_the_broker(pick: Pick, state: ProgramState) -> Steps:
     if state.is_slave:
         return pulls(pick, state)
     sends = new_messages(pick, state, 2 + pick.below(3))
-    pop = msgspec.structs.replace(_pop(pick, state, sends), hidden=60)
+    pop = msgspec.structs.replace(_pop(pick, state, sends), hidden=_LONGER)
     steps: list[AnyStep] = [*sends, pop, *_uses(pick, sends, pop), Time(seconds=WRITTEN + 1)]
-    steps += [Restart(how=pick.one(ENDINGS)), pop, Time(seconds=60 + _OVER), pop]
-    if pick.once_in(4):
+    steps += [Restart(how=pick.one(ENDINGS)), pop, Time(seconds=_LONGER + _OVER), pop]
+    if pick.once_in(8):
         steps += [Time(seconds=RECOVERY), pop]
     return tuple(steps)
