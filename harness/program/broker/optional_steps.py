@@ -49,7 +49,7 @@ class Pop(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 class Ack(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="ack"):
     """200051: a popped message is done with, by the handle that its group has for it."""
 
-    letters: ClassVar = "B"
+    letters: ClassVar = "J"
     codes: ClassVar = (RequestCode.ACK_MESSAGE,)
 
     message: str = "m0"
@@ -60,7 +60,7 @@ class Ack(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_fiel
 class Hide(BrokerRequest, frozen=True, kw_only=True, omit_defaults=True, tag_field="do", tag="hide"):
     """200053: a popped message stays hidden for another time, which begins now."""
 
-    letters: ClassVar = "I"
+    letters: ClassVar = "X"
     codes: ClassVar = (RequestCode.CHANGE_MESSAGE_INVISIBLETIME,)
 
     message: str = "m0"

@@ -89,7 +89,7 @@ def test_letters_are_one_for_each_rule_and_need_no_escape(role: Role) -> None:
     ("role", "letters"),
     [
         ("nameserver", "aGYAWFifCjoDdXEkHlLgnOpVQRPSNbmBrysTtcuzUw"),
-        ("broker", "ArkKzdFoCcDxeUfyHPljLmSvgnNaOWGMpYQVtBRIsbhwqETui"),
+        ("broker", "JArkKzdFoCcDxeUfyHPXljLmSvgnNaOWGMpYQVtBRIsbhwqETui"),
     ],
 )
 def test_letters_that_were_stored_mean_what_they_meant(role: Role, letters: str) -> None:

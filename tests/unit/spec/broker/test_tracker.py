@@ -57,6 +57,14 @@ class Broker:
         body = b"".join(encode_message(one, "5.3") for one in found)
         return answer(body=body, nextBeginOffset=end, minOffset="0", maxOffset=end)
 
+    def comes_again(self, send: bk.Send, tried: int, body: bytes | None = None) -> Answered:
+        """A pop finds a message that was popped before."""
+        one = self._stored(send, 0)
+        properties = one.properties | {PropertyName.POP_CK: "0 0 60000 0 1 b 0 0"}
+        body = one.body if body is None else body
+        one = replace(one, reconsume_times=tried, properties=properties, body=body)
+        return answer(body=encode_message(one, "5.3"))
+
     def views(self, send: bk.Send, offset: int, second: int) -> Answered:
         """A search finds a message, which was stored when the Broker's clock showed this second."""
         body = encode_message(self._stored(send, offset, second), "5.3")

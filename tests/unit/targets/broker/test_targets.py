@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +66,31 @@ def test_settings_name_nameservers() -> None:
 def test_settings_need_a_place_in_the_command() -> None:
     with pytest.raises(Unsupported, match=r"takes a \.properties file"):
         parse("exec:./b {port} {nameserver}", "broker").another((("brokerId", "1"),))
+
+
+SPEAKS_LATE = """
+import socket, sys, time
+from harness.wire import Command, encode
+
+port, nameserver = int(sys.argv[1]), sys.argv[2].split(":")
+listening = socket.create_server(("127.0.0.1", port))
+time.sleep(1.5)
+speaks = socket.create_connection((nameserver[0], int(nameserver[1])))
+speaks.sendall(encode(Command(code=103)))
+while True:
+    listening.accept()[0].close()
+"""
+
+
+def test_a_broker_has_started_once_it_has_spoken_to_its_nameserver(tmp_path: Path) -> None:
+    (tmp_path / "broker.py").write_text(SPEAKS_LATE)
+    command = f"{sys.executable} {tmp_path / 'broker.py'} {{port}} {{nameserver}}"
+    instance = parse(f"exec:{command}", "broker").start()
+    assert isinstance(instance, BrokerProcess)
+    try:
+        assert [one.command.code for one in instance.nameservers[0].heard()] == [103]
+    finally:
+        instance.stop()
 
 
 def test_a_broker_of_a_command_registers_keeps_its_topics_and_is_stopped() -> None:
