@@ -77,7 +77,11 @@ def test_message_is_not_hidden_for_too_long(bk: BrokerSession) -> None:
     bk.hide(topic, group, handle, 90) >> Reply(SUCCESS)
 
 
-@case(kills=["pops-outlive-their-topic", "notifications-outlive-their-topic"], clock=True)
+@case(
+    kills=["pops-outlive-their-topic", "notifications-outlive-their-topic"],
+    clock=True,
+    own_server=True,  # every five minutes since its start Apache's Broker forgets waits for deleted topics
+)
 def test_wait_for_a_topic_that_is_deleted(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()
     pop = bk.pop(topic, group, poll=30, on=consumer)
