@@ -19,7 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -27,7 +27,7 @@ import msgspec
 
 from harness.targets import TargetError, maven, process
 
-__all__ = ["APACHE", "HARNESS", "START_WITHIN", "apache_broker", "main", "running"]
+__all__ = ["APACHE", "FLUSHING", "apache_broker", "main", "running", "serving"]
 
 APACHE = "5.3.3"
 GOAL = 0.5
@@ -35,9 +35,9 @@ GOAL = 0.5
 BYTES = 1024
 THREADS = 16
 FLUSHING = ("ASYNC_FLUSH", "SYNC_FLUSH")
-START_WITHIN = 90.0
+_START_WITHIN = 90.0
 _ROOT = Path(__file__).resolve().parent.parent
-HARNESS = (
+_HARNESS = (
     sys.executable,
     "-c",
     f"import sys; sys.path.insert(0, {str(_ROOT)!r}); from harness.cli import main; sys.exit(main())",
@@ -90,18 +90,25 @@ def running(command: process.Command) -> Iterator[process.ProcessInstance]:
         instance.stop()
 
 
-@contextmanager
-def _nameserver() -> Iterator[str]:
-    command = process.Command(
-        name="serve nameserver",
+def serving(
+    what: str, more: Callable[[Path], Sequence[str]] = lambda _: (), *, ports: tuple[int, ...] = (0,)
+) -> process.Command:
+    """How `serve` is started for a role. `more`: further arguments, by the directory that the process has."""
+    return process.Command(
+        name=f"serve {what}",
         description="the reference",
-        arguments=lambda port, _: [*HARNESS, "serve", "nameserver", "--port", str(port)],
+        arguments=lambda port, home: [*_HARNESS, "serve", what, "--port", str(port), *more(home)],
         environment=lambda _: {},
         warp=1.0,
-        start_within=START_WITHIN,
-        answer_within=START_WITHIN,
+        start_within=_START_WITHIN,
+        answer_within=_START_WITHIN,
+        ports=ports,
     )
-    with running(command) as instance:
+
+
+@contextmanager
+def _nameserver() -> Iterator[str]:
+    with running(serving("nameserver")) as instance:
         yield f"127.0.0.1:{instance.port}"
 
 
@@ -131,8 +138,8 @@ def apache_broker(nameserver: str, flushing: str) -> process.Command:
         arguments=arguments,
         environment=lambda home: {"ROCKETMQ_HOME": str(home)},
         warp=1.0,
-        start_within=START_WITHIN,
-        answer_within=START_WITHIN,
+        start_within=_START_WITHIN,
+        answer_within=_START_WITHIN,
         ports=(0, -2),
     )
 
@@ -149,24 +156,12 @@ def _ours(flushing: str) -> Iterator[str]:
     """The address of a NameServer at which our Broker is registered."""
     with _nameserver() as nameserver:
 
-        def arguments(port: int, home: Path) -> list[str]:
+        def places(home: Path) -> list[str]:
             config = home / "broker.conf"
             config.write_text("".join(f"{key}={value}\n" for key, value in _settings(flushing).items()))
-            places = ["--store", str(home / "store"), "--nameserver", nameserver, "-c", str(config)]
-            return [*HARNESS, "serve", "broker", "--port", str(port), *places]
+            return ["--store", str(home / "store"), "--nameserver", nameserver, "-c", str(config)]
 
-        with running(
-            process.Command(
-                name="serve broker",
-                description="the reference",
-                arguments=arguments,
-                environment=lambda _: {},
-                warp=1.0,
-                start_within=START_WITHIN,
-                answer_within=START_WITHIN,
-                ports=(0, -2),
-            )
-        ):
+        with running(serving("broker", places, ports=(0, -2))):
             yield nameserver
 
 

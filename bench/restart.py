@@ -9,8 +9,8 @@ How it is measured:
   from the signal on; failed sends are those that the producer reports to its caller.
 - What is printed is the median and the longest gap of the rounds, and the ratio of the medians.
 
-The Go client waits 3 s for the answer to a send that is under way when its Broker is killed, and then sends
-again: its gap is no shorter, however soon the Broker is back.
+The Go client waits 3 s for the answer to a send that was under way when its Broker ended, and then sends
+again: its gap is no shorter then, however soon the Broker is back.
 
 Needs Java, Maven and Go.
 """
@@ -33,10 +33,11 @@ from pathlib import Path
 
 import msgspec
 
-from bench.broker import APACHE, HARNESS, START_WITHIN, apache_broker, running
+from bench.broker import APACHE, FLUSHING, apache_broker, running, serving
+from harness.cli.status import INTERRUPTED
 from harness.session import Ending
 from harness.targets import TargetError, maven, parse
-from harness.targets.process import Command, ProcessInstance
+from harness.targets.process import ProcessInstance
 
 __all__ = ["main"]
 
@@ -52,7 +53,7 @@ _SETTLES_FOR = 3.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; returns 0, or 4 if a server or a client cannot be started."""
+    """Measure and print; returns 0, 4 if a server or a client cannot be started, or 130 if interrupted."""
     parser = argparse.ArgumentParser(
         prog="python -m bench.restart", description=str(__doc__).partition("\n")[0]
     )
@@ -64,6 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory(prefix="rmq-bench-") as home:
             clients = {"Java": _java(Path(home)), "Go": _go(Path(home))}
             apache, ours = (_measure(side, clients, rounds) for side in (_apache, _ours))
+    except KeyboardInterrupt:
+        print("bench.restart: interrupted, nothing is printed", file=sys.stderr)
+        return INTERRUPTED
     except TargetError as error:
         print(f"bench.restart: {error}", file=sys.stderr)
         return 4
@@ -76,18 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _ours() -> Iterator[list[ProcessInstance]]:
-    command = Command(
-        name="serve cluster",
-        description="the reference",
-        arguments=lambda port, home: [
-            *(*HARNESS, "serve", "cluster", "--port", str(port), "--store", str(home / "store"))
-        ],
-        environment=lambda _: {},
-        warp=1.0,
-        start_within=START_WITHIN,
-        answer_within=START_WITHIN,
-    )
-    with running(command) as cluster:
+    with running(serving("cluster", lambda home: ["--store", str(home / "store")])) as cluster:
         yield [cluster]
 
 
@@ -96,7 +89,7 @@ def _apache() -> Iterator[list[ProcessInstance]]:
     nameserver = parse(f"apache:{APACHE}").start()
     assert isinstance(nameserver, ProcessInstance)
     try:
-        with running(apache_broker(f"127.0.0.1:{nameserver.port}", "ASYNC_FLUSH")) as broker:
+        with running(apache_broker(f"127.0.0.1:{nameserver.port}", FLUSHING[0])) as broker:
             yield [nameserver, broker]
     finally:
         nameserver.stop()
