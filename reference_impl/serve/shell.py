@@ -38,6 +38,8 @@ FAREWELL_LOOKS = 0.02
 """Seconds between two looks whether a server that is asked to stop is ready to."""
 FAREWELL_AT_MOST = 3.0
 """Seconds that a server goes on that is asked to stop while its clock stands still."""
+DRAINS_AT_MOST = 0.25
+"""Seconds that a server that stops takes at most to answer what has arrived."""
 
 Greeting: TypeAlias = Callable[[Any, int, str, int], list[Effect]]
 """A method of the endpoint, called for an accepted connection: (endpoint, number, peer "ip:port", now) ->
@@ -163,14 +165,25 @@ class Shell(Generic[E]):
             self._failure.result()
 
     async def _farewell(self) -> None:
-        """Goes on until the endpoint has done what a stop asks of it."""
+        """Goes on until the endpoint has done what a stop asks of it, and what has arrived is answered."""
         loop = asyncio.get_running_loop()
         end = loop.time() + FAREWELL_AT_MOST
         while (stops_at := self.endpoint.stop(self.now())) > self.now():
             if self.now.stands and loop.time() > end:
-                return
+                break
             self.tick()
             await asyncio.sleep(min(self.now.until(stops_at), FAREWELL_LOOKS))
+        end, heard = loop.time() + DRAINS_AT_MOST, -1
+        while (heard != self.heard or self._is_answering) and loop.time() < end:
+            heard = self.heard
+            for _ in range(2):  # the loop looks at the sockets, and reads
+                await asyncio.sleep(0)
+
+    @property
+    def _is_answering(self) -> bool:
+        """Whether something that has arrived is not answered yet, or an answer is not sent."""
+        waiting = any(self.endpoint.has_waiting(number) for number in self._connections)
+        return waiting or self.is_holding or self.has_unsent
 
     def _end(self) -> None:
         self.has_ended = True

@@ -58,6 +58,14 @@ def pops_outlive_their_topic(original, self, asked, wanted, command, connection,
     return reply
 
 
+@mutant(PopWaiting._release, "From its fifth minute on a Broker forgets who waits for a deleted topic.", V5)
+def waits_for_deleted_topics_are_forgotten(original, self, place, number, now):
+    if self.broker.topics.get(place[0]) is None and now - self.broker.started > 300_000:
+        self._take(place, number)
+    else:
+        original(self, place, number, now)
+
+
 @mutant(CheckPoints._follow, "A restart forgets acknowledgements.", V5)
 def acknowledgements_end_with_the_broker(original, self, message):
     if message.properties.get("TAGS") == "ck":
