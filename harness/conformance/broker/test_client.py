@@ -26,6 +26,7 @@ SUCCESS = ResponseCode.SUCCESS
 SYSTEM_ERROR = ResponseCode.SYSTEM_ERROR
 CHANGED = RequestCode.NOTIFY_CONSUMER_IDS_CHANGED
 WITHOUT_GROUPS = {"autoCreateSubscriptionGroup": "false"}
+NO_PRODUCERS = AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS, body=b'{"connectionSet":[]}'))
 EXPIRY = 120
 """Protocol seconds until a silent client is removed."""
 
@@ -304,8 +305,22 @@ def test_heartbeats_keep_producers(bk: BrokerSession) -> None:
     bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> left
     bk.advance_past(EXPIRY - 70)
     first.closes() >> Closed()
-    none = AnyOf(Reply(SYSTEM_ERROR), Reply(SUCCESS, body=b'{"connectionSet":[]}'))
-    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> none
+    bk.call(RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group}) >> NO_PRODUCERS
+
+
+@case(kills=["clients-are-kept-for-120-s"], clock=True, setup={"channelExpiredTimeout": "40000"})
+def test_time_without_heartbeats_is_a_setting(bk: BrokerSession) -> None:
+    group, (client, connection) = bk.group(), bk.client()
+    wants = consuming(group, [bk.topic()])
+    bk.heartbeat(client, consumers=[wants], producers=[group], on=connection) >> Reply(SUCCESS)
+    producers = (RequestCode.GET_PRODUCER_CONNECTION_LIST, {"producerGroup": group})
+    bk.advance(30)
+    bk.consumers(group).ids >> Reply(SUCCESS, [client])
+    bk.call(*producers) >> Reply(SUCCESS, body=Containing(client.encode()))
+    bk.advance_past(10)
+    bk.consumers(group) >> Reply(SYSTEM_ERROR)
+    bk.call(*producers) >> NO_PRODUCERS
+    connection.closes() >> Closed()
 
 
 @case(kills=["short-heartbeats-count-in-49", "heartbeats-49-are-told-of-the-short-form"])

@@ -59,6 +59,11 @@ def silent_clients_stay(original, self, client, now):
     return False
 
 
+@mutant(Clients.is_silent, "A client is kept for 120 s whatever the settings say.", V5)
+def clients_are_kept_for_120_s(original, self, client, now):
+    return now - client.seen > 120_000
+
+
 # -- notifications -------------------------------------------------------------------------------------------
 
 

@@ -209,6 +209,11 @@ def slave_corrects_offsets(original, self):
     return True
 
 
+@mutant(Pulls.corrects, "A slave corrects no offset, whatever the settings say.")
+def slaves_never_correct_offsets(original, self):
+    return not self.config.is_slave
+
+
 @mutant(Pulls.next_offset, "A slave sends consumers to the offset that they asked for, whatever it finds.")
 def slave_keeps_consumers_where_they_are(original, self, asked, got):
     return original(self, asked, got) if self.corrects() else asked.offset

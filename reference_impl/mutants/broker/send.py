@@ -41,6 +41,16 @@ def send_tells_no_region(reply):
     _tell(reply, "MSG_REGION", None)
 
 
+@after(Sends.success, "A send always returns the default region.")
+def region_is_always_the_default(reply):
+    _tell(reply, "MSG_REGION", "DefaultRegion")
+
+
+@after(Sends.success, "A send always returns TRACE_ON=true.")
+def traces_are_always_on(reply):
+    _tell(reply, "TRACE_ON", "true")
+
+
 @after(Sends.success, "The offset in a message id is always 0.")
 def message_id_without_place(reply):
     _tell(reply, "msgId", f"{_told(reply, 'msgId')[:16]}{0:016X}")

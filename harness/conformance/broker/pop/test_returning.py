@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from operator import attrgetter
 
 from harness.conformance import AnyOf, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING, OLD, begins_late
@@ -102,6 +103,19 @@ def test_group_begins_in_the_topic_of_what_comes_again(bk: BrokerSession) -> Non
     bk.max_offset(retries).offset.eventually() >> Reply(SUCCESS, 1)
     table = Including({"offsetTable": Including({f"{retries}@{group}": {"0": 0}})})
     bk.offsets().json >> Reply(SUCCESS, table)
+
+
+@case(
+    kills=["comes-again-as-asked-for"],
+    clock=True,
+    setup={"popResponseReturnActualRetryTopic": "true"},
+)
+def test_comes_again_with_its_own_topic(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    bk.pop(topic, group, invisible=10).seen("topics", attrgetter("topic")) >> Reply(SUCCESS, [topic])
+    bk.advance(10 + REVIVAL + bk.jitter)
+    retries = f"%RETRY%{group}_{topic}"
+    bk.pop(topic, group).seen("topics", attrgetter("topic")).eventually() >> Reply(SUCCESS, [retries])
 
 
 @case(

@@ -117,6 +117,21 @@ def test_slave_corrects_no_offset(bk: BrokerSession) -> None:
 
 
 @case(
+    kills=["slaves-never-correct-offsets"],
+    own_server=True,
+    setup={"slaveReadEnable": "true", "offsetCheckInSlave": "true"},
+)
+def test_slave_corrects_offsets_if_set_to(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for body in (b"one", b"two"):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
+    bk.update_config(SLAVE) >> Reply(SUCCESS)
+    for offset, corrected in ((9, 2), (-1, 0)):
+        bk.pull(topic, offset=offset).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, corrected)
+
+
+@case(
     kills=["readable-slave-suggests-its-master"],
     own_server=True,
     setup={"slaveReadEnable": "true"},

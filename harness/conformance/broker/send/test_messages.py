@@ -54,6 +54,17 @@ def test_region_and_trace_are_returned(bk: BrokerSession) -> None:
     bk.send(topic, queue=9) >> Reply(ILLEGAL_PARAMETER, ext=told)
 
 
+@case(
+    kills=["region-is-always-the-default", "traces-are-always-on"],
+    setup={"regionId": "south", "traceOn": "false"},
+)
+def test_region_and_trace_are_settings(bk: BrokerSession) -> None:
+    topic, told = bk.topic(), Including({"MSG_REGION": "south", "TRACE_ON": "false"})
+    bk.send(topic) >> Reply(SUCCESS, ext=told)
+    stored: object = told if bk.profile.has("told-region") else {"CLUSTER": bk.cluster_name}
+    bk.pull(topic).properties.eventually() >> Reply(SUCCESS, [stored])
+
+
 @case(kills=["long-names-are-answered-briefly", "batches-are-answered-briefly"])
 def test_every_code_is_answered_alike(bk: BrokerSession) -> None:
     topic = bk.topic()

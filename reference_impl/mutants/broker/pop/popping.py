@@ -105,6 +105,15 @@ def comes_again_elsewhere(original, self, frame, found, topic, start):
     return frame
 
 
+@mutant(
+    Pops.as_given, "A redelivered message has the topic that was asked for, whatever the settings say.", V5
+)
+def comes_again_as_asked_for(original, self, frame, found, topic, start):
+    message = decode_message(original(self, frame, found, topic, start))
+    message.topic = found.pop.topic
+    return self.broker.store.encoded(message)
+
+
 @mutant(Pops.as_given, "A redelivered message has no handle.", V5)
 def comes_again_without_handle(original, self, frame, found, topic, start):
     message = decode_message(original(self, frame, found, topic, start))
