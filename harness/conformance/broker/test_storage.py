@@ -215,6 +215,23 @@ def test_offsets_go_on_behind_expired_files(bk: BrokerSession) -> None:
     bk.pull(old, 1, 6).bodies.eventually() >> Reply(SUCCESS, [b"new"])
 
 
+@case(
+    kills=["expired-files-are-looked-for-every-10-s"],
+    clock=True,
+    own_server=True,
+    setup={**EXPIRING, "cleanResourceInterval": "200000"},
+)
+def test_time_between_looks_for_expired_files(bk: BrokerSession) -> None:
+    _, topic, _ = filled(bk)
+    for number in range(8, 16):
+        bk.send(topic, SOME, 2).offset >> Reply(SUCCESS, number)
+    low = (bk.min_offset(topic, 2).offset >> Reply(SUCCESS, Between(0, 7))).value
+    bk.advance(60)
+    bk.min_offset(topic, 2).offset >> Reply(SUCCESS, low)
+    bk.advance(150 + bk.jitter)
+    bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, Between(low + 1, 15))
+
+
 @case(kills=["deletion-of-files-is-refused"])
 def test_deletion_of_files_keeps_younger_ones(bk: BrokerSession) -> None:
     topic = bk.topic()

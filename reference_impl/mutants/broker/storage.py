@@ -201,6 +201,12 @@ def expired_files_never_stay_once_asked(original, self, now):
     self._asked = asked
 
 
+@mutant(Retention.tick, "The server looks for expired files every 10 s, whatever the settings say.")
+def expired_files_are_looked_for_every_10_s(original, self, now):
+    original(self, now)
+    self._next = now + 10_000
+
+
 @mutant(Retention.is_short, "Expired files stay until their hour, however full the disk is.")
 def expired_files_stay_on_a_full_disk(original, self, used):
     return False
