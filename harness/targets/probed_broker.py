@@ -14,13 +14,14 @@ from pathlib import Path
 from harness.session import ServedNameServer, Setup, SocketTransport, connect
 from harness.session.clock import RunningClock
 from harness.targets.process import Command, ProcessInstance
+from harness.wire import RequestCode
 
 PORTS = (0, -2, 1)
 """Where a Broker listens beside its port: the fast one for producers, and that of replication
 (`BrokerController`).
 """
-_SPEAKS_WITHIN = 10.0
-"""Real seconds in which a Broker that takes connections says something to its NameServers, if ever."""
+_REGISTERS_WITHIN = 10.0
+"""Real seconds in which a Broker that takes connections registers, if ever."""
 _PAUSE = 0.1
 _PLACEHOLDER = re.compile(r"\{nameserver(\d?)\}")
 
@@ -38,17 +39,21 @@ class BrokerProcess(ProcessInstance):
         clock = RunningClock(warp)
         self._nameservers = tuple(ServedNameServer(clock) for _ in range(count))
         super().__init__(command(tuple(one.address for one in self._nameservers)), clock, kept_in)
-        self._wait_until_it_speaks()
+        self._wait_until_it_registers()
 
-    def _wait_until_it_speaks(self) -> None:
-        """Apache's Broker takes connections in the middle of its start. One that rests there would have the
-        rest of it still to do when its case begins.
+    def _wait_until_it_registers(self) -> None:
+        """Apache's Broker takes connections in the middle of its start, and asks for members of its name
+        before it registers. One that rests there would have the rest of it still to do when its case begins.
         """
-        end = time.monotonic() + _SPEAKS_WITHIN
-        while not any(one.number_heard() for one in self._nameservers) and self.alive():
+        end = time.monotonic() + _REGISTERS_WITHIN
+        while not self._has_registered() and self.alive():
             if time.monotonic() > end:
                 return
             time.sleep(_PAUSE)
+
+    def _has_registered(self) -> bool:
+        heard = (request for one in self._nameservers for request in one.heard())
+        return any(request.command.code == RequestCode.REGISTER_BROKER for request in heard)
 
     @property
     def nameservers(self) -> tuple[ServedNameServer, ...]:

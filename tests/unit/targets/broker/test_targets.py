@@ -68,27 +68,28 @@ def test_settings_need_a_place_in_the_command() -> None:
         parse("exec:./b {port} {nameserver}", "broker").another((("brokerId", "1"),))
 
 
-SPEAKS_LATE = """
+REGISTERS_LATE = """
 import socket, sys, time
 from harness.wire import Command, encode
 
 port, nameserver = int(sys.argv[1]), sys.argv[2].split(":")
 listening = socket.create_server(("127.0.0.1", port))
-time.sleep(1.5)
 speaks = socket.create_connection((nameserver[0], int(nameserver[1])))
+speaks.sendall(encode(Command(code=105)))
+time.sleep(1.5)
 speaks.sendall(encode(Command(code=103)))
 while True:
     listening.accept()[0].close()
 """
 
 
-def test_a_broker_has_started_once_it_has_spoken_to_its_nameserver(tmp_path: Path) -> None:
-    (tmp_path / "broker.py").write_text(SPEAKS_LATE)
+def test_a_broker_has_started_once_it_has_registered(tmp_path: Path) -> None:
+    (tmp_path / "broker.py").write_text(REGISTERS_LATE)
     command = f"{sys.executable} {tmp_path / 'broker.py'} {{port}} {{nameserver}}"
     instance = parse(f"exec:{command}", "broker").start()
     assert isinstance(instance, BrokerProcess)
     try:
-        assert [one.command.code for one in instance.nameservers[0].heard()] == [103]
+        assert [one.command.code for one in instance.nameservers[0].heard()] == [105, 103]
     finally:
         instance.stop()
 
