@@ -218,7 +218,9 @@ def statistic(bk: BrokerSession, name: str, key: str) -> Exchange:
 
 @case(kills=["statistics-have-no-days"])
 def test_statistics_are_shown(bk: BrokerSession) -> None:
-    topic = bk.topic()
+    topic, batches = bk.topic(), bk.topic("batches")
+    bk.send_batch(batches, [b"a", b"b"]) >> Reply(SUCCESS)
+    statistic(bk, "TOPIC_PUT_NUMS", batches) >> Reply(SUCCESS)
     bk.send(topic) >> Reply(SUCCESS)
     sizes = bk.pull(topic).seen("size", lambda one: one.size)
     (size,) = (sizes.eventually() >> Reply(SUCCESS, [ANYTHING])).value

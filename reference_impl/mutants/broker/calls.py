@@ -17,6 +17,16 @@ from reference_impl.remoting.reply import RefusedError, Reply
 _INFO = RequestCode.GET_CONSUMER_RUNNING_INFO
 
 
+@mutant(Resets.tell, "A reset by members names a queue.", V4)
+def resets_49_name_a_queue(original, self, member, told):
+    original(self, member, msgspec.structs.replace(told, ext={**(told.ext or {}), "queueId": "-1"}))
+
+
+@mutant(Resets.wanted, "A reset by members goes to the first message, whatever the time.")
+def resets_know_no_times(original, self, topic, queue, timestamp, committed, *, forced):
+    return original(self, topic, queue, timestamp if timestamp == -1 else 0, committed, forced=forced)
+
+
 # -- one client ----------------------------------------------------------------------------------------------
 
 

@@ -131,6 +131,12 @@ def light_subscriptions_end_early(original, self, one, now):
     return True
 
 
+@mutant(LightSubscriptions.of_group, "A message ends no wait of clients that subscribe to everything.", V55)
+def messages_end_no_wildcard_waits(original, self, queue, group=None):
+    named = self._clients.get(queue, ())
+    return [one for one in original(self, queue, group) if one in named]
+
+
 @mutant(LightTopics.forget, "Light topics outlive their parent.", V55)
 def light_topics_outlive_their_parent(original, self, topic, now):
     return None

@@ -2,6 +2,7 @@
 
 import struct
 
+from harness.wire.messages import BLANK_MAGIC, MESSAGE_MAGIC
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.master_link import MasterLink
 from reference_impl.broker.replicated_sends import ReplicatedSends
@@ -12,6 +13,19 @@ from reference_impl.broker.store import Store
 from reference_impl.mutants.registry import V5, after, mutant
 
 _FAR = 1 << 40
+
+
+@mutant(MasterLink.store, "A slave reads nothing behind the blank end of a file.")
+def slave_stops_at_a_blank(original, self, offset, data):
+    original(self, offset, data)
+    if BLANK_MAGIC.to_bytes(4, "big") in data:
+        self.broker.store.raw._is_stuck = True
+
+
+@mutant(MasterLink.store, "A slave takes messages with any magic number.")
+def slave_minds_no_magic(original, self, offset, data):
+    is_other = data[4:8] == bytes(4)
+    original(self, offset, data[:4] + MESSAGE_MAGIC.to_bytes(4, "big") + data[8:] if is_other else data)
 
 
 @mutant(SlaveLinks.beginning, "A slave is pushed the log from its beginning.")

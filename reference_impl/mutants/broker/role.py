@@ -204,6 +204,14 @@ def promotion_delivers_timed_again(original, self, pairs, now):
     original(self, pairs, now)
 
 
+@mutant(HaMembership.heard_of_smallest, "A slave copies from a master that has left.", V5)
+def master_that_has_left_is_copied(original, self, number, address, left, ha_address, now):
+    link = self.broker.master_link
+    where = link._address
+    original(self, number, address, left, ha_address, now)
+    link.follow(link._address or where)
+
+
 @mutant(Pulls.corrects, "A slave sends consumers to other offsets.")
 def slave_corrects_offsets(original, self):
     return True

@@ -51,6 +51,11 @@ def traces_are_always_on(reply):
     _tell(reply, "TRACE_ON", "true")
 
 
+@after(Sends.success, "The answer to every send has a transactionId.")
+def every_send_is_of_a_transaction(reply):
+    reply.ext.setdefault("transactionId", "")
+
+
 @after(Sends.success, "The offset in a message id is always 0.")
 def message_id_without_place(reply):
     _tell(reply, "msgId", f"{_told(reply, 'msgId')[:16]}{0:016X}")

@@ -13,6 +13,13 @@ from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 
+@mutant(Pulls.place, "A pull returns what is behind the end of its part.", V5)
+def mapped_pulls_go_beyond_their_part(original, self, asked, ext):
+    most = asked.most
+    original(self, asked, ext)
+    asked.most = most
+
+
 @mutant(StaticTopics.put, "A static topic is a plain one.", V5)
 def static_topics_are_plain(original, self, mapping, now):
     return

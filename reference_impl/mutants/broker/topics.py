@@ -188,6 +188,11 @@ def longest_topics_are_too_long(original, self, topic):
 # -- several at once, and one of them ------------------------------------------------------------------------
 
 
+@mutant(Topics.system_topics, "A Broker has a topic for traces, whatever its settings say.")
+def every_broker_has_a_trace_topic(original, self):
+    return [*original(self), self.made("RMQ_SYS_TRACE_TOPIC", 1)]
+
+
 @mutant(TopicAdministration.change, "Of several new topics, only the first is created.", V5)
 def only_the_first_of_several_topics_is_made(original, self, topics, now):
     return original(self, topics[:1], now)

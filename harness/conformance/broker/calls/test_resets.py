@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.conformance import Containing, Including, Matching, Reply, Request, Silence, case
+from harness.conformance import ANYTHING, Containing, Including, Matching, Reply, Request, Silence, case
 from harness.conformance.broker.calls.members import ERROR, OLD, SUCCESS, TABLE, _readable, online
 from harness.conformance.broker.tools import queue_name
 from harness.session import BrokerSession, Exchange
@@ -83,6 +83,28 @@ def test_reset_names_no_queue(bk: BrokerSession) -> None:
             SUCCESS, {0: 0, 1: 0}
         )
         connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0, 1: 0}, ext=said)
+
+
+@case(kills=["resets-49-name-a-queue"], setup=BY_MEMBERS)
+def test_reset_says_no_queue(bk: BrokerSession) -> None:
+    topic, group = consumed(bk, 2)
+    _, connection = online(bk, group)
+    resets(bk, topic, group, 0, True) >> Reply(SUCCESS, {0: 0, 1: 0})
+    said = {"topic": topic, "group": group, "timestamp": "0", "isForce": "false"}
+    connection.next_request(RESET).seen_as(OFFSETS) >> Request(RESET, {0: 0, 1: 0}, ext=said)
+
+
+@case(kills=["resets-know-no-times"], setup=BY_MEMBERS)
+def test_reset_to_a_time_goes_to_the_first_message_since(bk: BrokerSession) -> None:
+    topic, group = bk.topic(queues=1), bk.group()
+    online(bk, group)
+    for _ in range(3):
+        bk.send(topic) >> Reply(SUCCESS)
+        bk.pause(0.05)
+    stored = bk.pull(topic).seen("store times", lambda one: one.store_timestamp)
+    times = (stored.eventually() >> Reply(SUCCESS, [ANYTHING] * 3)).value
+    bk.commit_offset(group, topic, 0, 3) >> Reply(SUCCESS)
+    resets(bk, topic, group, times[1], True) >> Reply(SUCCESS, {0: 1})
 
 
 @case(kills=["resets-need-no-force", "resets-heed-no-force"], setup=BY_MEMBERS)

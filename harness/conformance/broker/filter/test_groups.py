@@ -154,6 +154,23 @@ def test_filter_of_a_topic_that_was_left_goes(bk: BrokerSession) -> None:
 
 
 @case(
+    kills=["ends-of-filters-are-not-kept"],
+    clock=True,
+    own_server=True,
+    setup={**ON, "filterDataCleanTimeSpan": str(5 * OVER * 1000)},
+)
+def test_end_of_a_filter_survives_a_kill(bk: BrokerSession) -> None:
+    topic, group = with_a(bk, "1", "2"), bk.group()
+    name, connection = said(bk, group, {topic: "a = 1"}, 7)
+    bk.leave(name, consumer_group=group, on=connection) >> Reply(SUCCESS)
+    bk.advance(3 * OVER)
+    bk.restart("kill")  # the filter of a group that had not left is over as if it had left 30 s before
+    bk.advance(2 * OVER + WRITES + 5)
+    said(bk, group, {topic: "a = 2"}, 5)
+    of_group(bk, topic, group, 5).bodies.eventually() >> Reply(SUCCESS, [b"1"])
+
+
+@case(
     kills=["filters-of-the-last-run-are-alive", "filters-that-were-dead-outlive-a-restart"],
     clock=True,
     own_server=True,

@@ -3,6 +3,7 @@
 from harness.conformance import Between, Including, Matching, Reply, Silence, case
 from harness.conformance.broker.light.lights import (
     LIGHT,
+    NOTHING,
     SOON,
     ack,
     bound_group,
@@ -164,10 +165,12 @@ def test_go_with_their_parent(bk: BrokerSession) -> None:
     other = bound_group(bk, kept)
     of_other = subscribed(bk, kept, other, "one")
     for name, light in ((topic, "one"), (topic, "two"), (kept, "one")):
-        fill(bk, name, light, b"a", b"b")
+        fill(bk, name, light, b"a", b"b", *([b"c"] if name == kept else []))
     for name, of, client in ((topic, group, clients[0]), (kept, other, of_other)):
         consume(bk, name, of, client, most=1)
     bk.light_pop(topic, group, clients[0], poll=SOON).bodies >> Reply(SUCCESS)
+    held = bk.light_pop(kept, other, of_other, most=1, invisible=600, poll=SOON)
+    (handle,) = (held.handles >> Reply(SUCCESS)).value
     bk.delete_topic(topic) >> Reply(SUCCESS)
     parent(bk, topic=topic)
     none = {"subscriber": [], "topicOffset": Including({"maxOffset": 0})}
@@ -176,7 +179,9 @@ def test_go_with_their_parent(bk: BrokerSession) -> None:
         fill(bk, topic, light, b"c")
     bk.subscribe(topic, group, clients[0], *lights) >> Reply(SUCCESS)
     bk.light_pop(topic, group, clients[0], poll=SOON).bodies >> Reply(SUCCESS, [b"c", b"c"])
-    bk.light_pop(kept, other, of_other, poll=SOON).bodies >> Reply(SUCCESS, [b"b"])
+    bk.light_pop(kept, other, of_other) >> NOTHING
+    ack(bk, kept, other, "one", handle) >> Reply(SUCCESS)
+    bk.light_pop(kept, other, of_other, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
 
 
 @case(

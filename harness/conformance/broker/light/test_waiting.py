@@ -49,6 +49,17 @@ def test_subscription_ends_a_wait(bk: BrokerSession) -> None:
         waiting.bodies >> Reply(SUCCESS, [light.encode()])
 
 
+@case(kills=["messages-end-no-wildcard-waits"], setup=LIGHT)
+def test_message_ends_the_wait_of_a_wildcard_client(bk: BrokerSession) -> None:
+    topic, client = parent(bk), bk.name("client")
+    group = bound_group(bk, topic, wildcard="true")
+    bk.subscribe(topic, group, client, action="COMPLETE_ADD") >> Reply(SUCCESS)
+    waiting = bk.light_pop(topic, group, client, poll=60, on=bk.connect())
+    meanwhile(waiting, 2) >> Silence()
+    fill(bk, topic, "light", b"a")
+    waiting.bodies >> Reply(SUCCESS, [b"a"])
+
+
 @case(kills=["light-messages-that-return-release-no-pops"], clock=True, setup=LIGHT)
 def test_end_of_the_hidden_time_ends_a_wait(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"

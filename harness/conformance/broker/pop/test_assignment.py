@@ -1,12 +1,13 @@
 """Chapter pop: which queues a member is assigned, and whether it pops or pulls."""
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import Including, Reply, Request, case
 from harness.conformance.broker.pop.popping import (
     NO_PERMISSION,
     ROUTE,
     SUCCESS,
     members,
 )
+from harness.conformance.broker.registrations import of_topic
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import ResponseCode
@@ -102,7 +103,9 @@ def test_assignment_needs_a_readable_route(bk: BrokerSession) -> None:
     topic, group, (one, _) = members(bk)
     bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
     bk.nameserver.answers(ROUTE, body=b"no route")
-    bk.assignment(bk.name("unreadable"), group, one) >> Reply(ERROR)
+    unreadable = bk.name("unreadable")
+    bk.assignment(unreadable, group, one) >> Reply(ERROR)
+    bk.nameserver.next(ROUTE, where=of_topic(unreadable)) >> Request(ROUTE)
 
 
 @case(kills=["who-is-no-member-pulls-all", "who-is-no-member-pops-all"], setup=ROUTED)

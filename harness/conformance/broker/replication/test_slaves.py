@@ -177,6 +177,19 @@ def test_nothing_behind_what_is_no_message(bk: BrokerSession) -> None:
     bk.pull(TOPIC, offset=1).next_offset >> Reply(NOT_FOUND, 1)
 
 
+@case(kills=["slave-minds-no-magic"], clock=True, own_server=True, setup=SLAVE)
+def test_nothing_behind_another_magic(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    other = bk.logged(TOPIC, b"other", at=end, number=1)
+    for piece in (other[:4] + bytes(4) + other[8:], bk.logged(TOPIC, b"two", at=end + len(other), number=2)):
+        master.push(end, piece)
+        end += len(piece)
+        master.report(end).offset >> Pushed(end)
+    bk.pull(TOPIC).bodies.eventually() >> Reply(SUCCESS, [b"one"])
+    bk.pull(TOPIC, offset=1).next_offset >> Reply(NOT_FOUND, 1)
+
+
 @case(kills=["slave-keeps-half-messages"], clock=True, own_server=True, setup=SLAVE)
 def test_slave_keeps_whole_messages(bk: BrokerSession) -> None:
     master = followed(bk)
@@ -254,6 +267,15 @@ def test_files_of_a_slave_begin_at_multiples(bk: BrokerSession) -> None:
     master.next_connection()
     master.next_report(within=TOLD_WITHIN).offset >> Pushed(end)
     fills_its_file(bk)
+
+
+@case(kills=["slave-stops-at-a-blank"], clock=True, own_server=True, setup=SMALL_FILES)
+def test_slave_goes_on_in_the_next_file(bk: BrokerSession) -> None:
+    master = followed(bk)
+    message = fourth(bk, master)
+    master.push(FILE, message)
+    master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
+    bk.pull(TOPIC, offset=3).bodies.eventually() >> Reply(SUCCESS, [LARGE])
 
 
 @case(kills=["settings-cut-half-messages"], clock=True, own_server=True, setup=SLAVE)

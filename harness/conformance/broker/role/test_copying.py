@@ -188,6 +188,17 @@ def test_master_that_has_left_is_not_asked(bk: BrokerSession) -> None:
     bk.nameservers[1].next(TOPICS, since=asked, within=75) >> Silence()
 
 
+@case(kills=["master-that-has-left-is-copied"], clock=True, own_server=True, setup=OFTEN)
+def test_master_that_has_left_is_not_copied(bk: BrokerSession) -> None:
+    copied, master = bk.master(), bk.address()
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master, "haServerAddr": copied.address})
+    copied.next_report(within=50).offset >> Pushed(0)
+    bk.nameserver.ignores(REGISTER)
+    slave_is_smallest(bk, left=master)
+    copied.leaves()
+    copied.next_report(within=12) >> Silence()
+
+
 @case(kills=["masters-leave-with-any-broker"], clock=True, own_server=True, setup=OFTEN)
 def test_master_is_asked_when_another_has_left(bk: BrokerSession) -> None:
     _, asked = asked_master(bk)

@@ -54,6 +54,12 @@ def test_region_and_trace_are_returned(bk: BrokerSession) -> None:
     bk.send(topic, queue=9) >> Reply(ILLEGAL_PARAMETER, ext=told)
 
 
+@case(kills=["every-send-is-of-a-transaction"])
+def test_answer_to_a_batch_has_five_fields(bk: BrokerSession) -> None:
+    told = {"MSG_REGION": "DefaultRegion", "TRACE_ON": "true", "queueId": "0", "queueOffset": "0"}
+    bk.send_batch(bk.topic(), [b"a"]) >> Reply(SUCCESS, ext={**told, "msgId": Matching("^[0-9A-F]{32}$")})
+
+
 @case(
     kills=["region-is-always-the-default", "traces-are-always-on"],
     setup={"regionId": "south", "traceOn": "false"},

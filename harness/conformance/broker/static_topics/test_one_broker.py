@@ -178,6 +178,18 @@ def test_pull_at_the_end_of_a_part_goes_on(bk: BrokerSession) -> None:
     bk.pull(topic, 2, 102).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 102, remark=ABSENT)
 
 
+@case(kills=["mapped-pulls-go-beyond-their-part"])
+def test_pull_ends_with_its_part(bk: BrokerSession) -> None:
+    topic = bk.name("static")
+    put(bk, mapping(bk, topic, {2: [item(bk, 0, start=2)]})) >> Reply(SUCCESS)
+    for body in (b"own", b"own", b"0", b"1", b"beyond", b"beyond"):
+        bk.send(topic, body, 0, code=10, ext={"lo": "false"}) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 4)
+    items = [item(bk, 0, start=2, end=4), item(bk, 1, 100, gen=1)]
+    put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
+    bk.pull(topic, 2, most=32).bodies >> Reply(SUCCESS, [b"0", b"1"])
+
+
 @case(kills=["mapped-queues-begin-where-they-end"])
 def test_pull_behind_a_queue_of_one_part_finds_nothing(bk: BrokerSession) -> None:
     topic = mapped(bk)

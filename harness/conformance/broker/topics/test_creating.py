@@ -171,6 +171,7 @@ REFUSED_OF_OLD = {
     "+queue.type=SimpleCQ": "attempt to update an unchangeable attribute. key: queue.type",
     "-cleanup.policy": "attempt to update an unchangeable attribute. key: cleanup.policy",
     "+message.type=DELAY,+reserve.time=x": Matching("."),
+    "+reserve.time=5,-reserve.time": "alter duplication key. key: reserve.time",
 }
 """Remarks by attributes."""
 
@@ -268,6 +269,8 @@ def test_survive_a_kill(bk: BrokerSession) -> None:
     bk.delete_topic(other) >> Reply(SUCCESS)
     bk.restart("kill")
     shown().eventually() >> Reply(SUCCESS, {**before.value, other: None})
+    if bk.profile.has("state-version"):
+        bk.topics().json >> Reply(SUCCESS, Including({"dataVersion": Including({"stateVersion": 0})}))
 
 
 def _of(reply: Command, *names: str) -> dict[str, Any]:
@@ -288,6 +291,12 @@ def test_mixed_type_is_refused(bk: BrokerSession) -> None:
 @case(kills=["trace-topic-is-never-made"], setup={"traceTopicEnable": "true", "msgTraceTopicName": "TRACES"})
 def test_trace_topic_if_configured(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told("TRACES", readQueueNums=1, writeQueueNums=1, perm=6))
+
+
+@case(kills=["every-broker-has-a-trace-topic"])
+def test_no_trace_topic_by_default(bk: BrokerSession) -> None:
+    none = Including({"RMQ_SYS_TRACE_TOPIC": ABSENT})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": none}))
 
 
 @case(kills=["order-of-retry-topics-stays"])

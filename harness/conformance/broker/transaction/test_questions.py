@@ -195,14 +195,16 @@ def test_old_half_is_asked_about_at_once(bk: BrokerSession) -> None:
 )
 def test_open_outlives_the_broker(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
-    where = place(half(bk, topic, group, b"late"))
+    places = [place(half(bk, topic, group, body)) for body in (b"late", b"later")]
     bk.advance(1)
     bk.restart()
     asked = producer(bk, group)
     bk.advance(ROUND + bk.jitter)
-    asked.next_request() >> Request(CHECK)
-    bk.end_transaction(group, *where, COMMIT, checked=True) >> Reply(SUCCESS)
-    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
+    questions = [asked_about(asked.next_request(CHECK) >> Request(CHECK)) for _ in places]
+    assert sorted(at for _, at in questions) >= sorted(at for _, at in places)
+    for where in places:
+        bk.end_transaction(group, *where, COMMIT, checked=True) >> Reply(SUCCESS)
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late", b"later"])
 
 
 @case(

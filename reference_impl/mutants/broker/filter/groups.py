@@ -34,6 +34,13 @@ def same_filters_keep_their_version(original, self, made):
         original(self, made)
 
 
+@mutant(Filters.bury, "That a group has left is not written down with its filter.")
+def ends_of_filters_are_not_kept(original, self, topics, group, now):
+    unwritten = self._unwritten
+    original(self, topics, group, now)
+    self._unwritten = unwritten
+
+
 @mutant(Filters.forget, "A filter that cannot be compiled leaves the one before it in force.")
 def unreadable_filters_leave_the_old(original, self, place):
     pass
