@@ -121,6 +121,13 @@ def all_light_topics_are_more(original, self, said, connection, now):
     return original(self, said, connection, now)
 
 
+@mutant(LightSubscriptions.subscriptions, "A subscription whose version is a text names nothing.", V55)
+def odd_subscriptions_name_nothing(original, self, command):
+    said = original(self, command)
+    is_odd = b'"version":"' in command.body
+    return [msgspec.structs.replace(one, light_topics=[]) for one in said or ()] if is_odd else said
+
+
 @mutant(LightSubscriptions.is_silent, "Subscriptions to light topics stay for ever.", V55)
 def light_subscriptions_never_end(original, self, one, now):
     return False

@@ -142,6 +142,14 @@ def test_wildcard_can_be_false(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"light"])
 
 
+@case(kills=["odd-subscriptions-name-nothing"], setup=LIGHT)
+def test_version_of_a_subscription_may_be_a_text(bk: BrokerSession) -> None:
+    topic, client = parent(bk), bk.name("client")
+    group = bound_group(bk, topic)
+    bk.subscribe(topic, group, client, "one", "two", more={"version": "7"}) >> Reply(SUCCESS)
+    client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": 2}))
+
+
 @case(kills=["wildcard-clients-are-shown-apart"], setup=LIGHT)
 def test_wildcard_group_is_shown_as_one(bk: BrokerSession) -> None:
     topic = parent(bk)
