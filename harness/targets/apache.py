@@ -36,7 +36,10 @@ JDK, and Java 17 no longer does it: they get Bouncy Castle, which later releases
 """
 _START_WITHIN = 180.0
 _ANSWER_WITHIN = 90.0
-"""Real seconds. They are known to start, and one that ends is noticed at once: the machine is slow then."""
+_REGISTERS_WITHIN = 30.0
+"""Real seconds. They are known to start and to register, and one that ends is noticed at once: the machine is
+slow then.
+"""
 _NAMESERVER_MAIN = "org.apache.rocketmq.namesrv.NamesrvStartup"
 _OPENED = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -145,7 +148,8 @@ class ApacheTarget:
                 warp=self._warp,
             )
 
-        return BrokerProcess(command, self._warp, nameservers_in(setup), self._logs)
+        count = nameservers_in(setup)
+        return BrokerProcess(command, self._warp, count, self._logs, registers_within=_REGISTERS_WITHIN)
 
     def _command(
         self,

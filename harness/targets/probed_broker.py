@@ -20,10 +20,8 @@ PORTS = (0, -2, 1)
 """Where a Broker listens beside its port: the fast one for producers, and that of replication
 (`BrokerController`).
 """
-_REGISTERS_WITHIN = 10.0
+REGISTERS_WITHIN = 10.0
 """Real seconds in which a Broker that takes connections registers, if ever."""
-_TIMES_ITS_START = 2
-"""On a machine with much to do it may take this many times as long as it took until it took connections."""
 _PAUSE = 0.1
 _PLACEHOLDER = re.compile(r"\{nameserver(\d?)\}")
 
@@ -37,18 +35,19 @@ class BrokerProcess(ProcessInstance):
         warp: float,
         count: int,
         kept_in: Path | None = None,
+        *,
+        registers_within: float = REGISTERS_WITHIN,
     ) -> None:
         clock = RunningClock(warp)
         self._nameservers = tuple(ServedNameServer(clock) for _ in range(count))
-        began = time.monotonic()
         super().__init__(command(tuple(one.address for one in self._nameservers)), clock, kept_in)
-        self._wait_until_it_registers(_TIMES_ITS_START * (time.monotonic() - began))
+        self._wait_until_it_registers(registers_within)
 
-    def _wait_until_it_registers(self, at_least: float) -> None:
+    def _wait_until_it_registers(self, within: float) -> None:
         """Apache's Broker takes connections in the middle of its start, and asks for members of its name
         before it registers. One that rests there would have the rest of it still to do when its case begins.
         """
-        end = time.monotonic() + max(_REGISTERS_WITHIN, at_least)
+        end = time.monotonic() + within
         while not self._has_registered() and self.alive():
             if time.monotonic() > end:
                 return
