@@ -210,6 +210,10 @@ class Exchange:
             return Unreadable(
                 str(problem), problem.offset, min(problem.offset + 1, len(outcome.command.body))
             )
+        except (LookupError, TypeError, ValueError, AttributeError) as problem:
+            # A body that has other members, or others' types, than the view takes for granted.
+            what = f"no {problem}" if isinstance(problem, LookupError) else f"of another form: {problem}"
+            return Unreadable(what, 0, len(outcome.command.body))
 
     def decisive(self, outcome: Outcome, path: Sequence[str | int] = ()) -> Decisive | None:
         """The bytes to show for this outcome: the part of the body that the view, and ``path`` below it, lead

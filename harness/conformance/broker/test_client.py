@@ -161,10 +161,12 @@ def test_leaves_a_group_that_is_not_there(bk: BrokerSession) -> None:
 @case(kills=["silent-clients-stay"], clock=True)
 def test_without_heartbeats_is_removed(bk: BrokerSession) -> None:
     group = bk.group()
-    _, connection = joined(bk, consuming(group, [bk.topic()]))
+    wants = consuming(group, [bk.topic()])
+    connections = [joined(bk, wants)[1] for _ in range(2)]
     bk.advance_past(EXPIRY)
     bk.consumers(group) >> Reply(SYSTEM_ERROR)
-    connection.closes() >> Closed()
+    for connection in connections:
+        connection.closes() >> Closed()
 
 
 @case(kills=["groups-have-no-retry-topic", "retry-topics-have-one-queue"])
@@ -379,9 +381,11 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
             ("three", ",'subVersion':8,'classFilterMode':true,'expressionType':'CLASS'"),
         )
     )
+    how = "'consumeType':'CONSUME_ACTIVELY','messageModel':'BROADCASTING','unitMode':true"
+    how += ",'consumeFromWhere':'CONSUME_FROM_TIMESTAMP'"
     began = bk.broker_time()
     consumes, produces = (
-        f"{{'groupName':'{group}','subscriptionDataSet':[{sets}]}}",
+        f"{{'groupName':'{group}',{how},'subscriptionDataSet':[{sets}]}}",
         f"{{'groupName':'{group}'}}",
     )
     body = f"{{'clientID':'{client}','consumerDataSet':[{consumes}],'producerDataSet':[{produces}]}}"
@@ -396,7 +400,15 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
         "three": {"subVersion": 8, "classFilterMode": True, "expressionType": "CLASS"},
     }
     table = {topic: {"topic": topic, **said, **more} for topic, more in own.items()}
-    bk.consumer_connections(group).json >> Reply(SUCCESS, Including({"subscriptionTable": table}))
+    of_group = {
+        "consumeType": "CONSUME_ACTIVELY",
+        "messageModel": "BROADCASTING",
+        "consumeFromWhere": "CONSUME_FROM_TIMESTAMP",
+        "subscriptionTable": table,
+    }
+    bk.consumer_connections(group).json >> Reply(SUCCESS, Including(of_group))
+    of_units = Including({f"%RETRY%{group}": Including({"topicSysFlag": 2})})
+    bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": of_units}))
 
 
 def beat_without_quotes(bk: BrokerSession, answer: int) -> None:
@@ -425,7 +437,7 @@ def test_heartbeat_without_quotes_is_refused(bk: BrokerSession) -> None:
 def test_retry_topic_is_ordered_like_its_topics(bk: BrokerSession) -> None:
     ordered, group, other = bk.name("ordered"), bk.group(), bk.group("other")
     bk.create_topic(ordered, order=True) >> Reply(SUCCESS)
-    joined(bk, consuming(group, [bk.topic(), ordered]))
+    joined(bk, consuming(group, [ordered, bk.topic()]))
     joined(bk, consuming(other, [bk.topic()]))
     for name, order in ((group, True), (other, False)):
         shown = Including({"readQueueNums": 1, "writeQueueNums": 1, "perm": 6, "order": order})

@@ -130,6 +130,11 @@ def offsets_are_not_cloned(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
+@after(GroupAdministration.topics_of, "Code 314 without a topic copies the offsets of one topic.")
+def one_topic_is_cloned(found):
+    return found[:1]
+
+
 @mutant(GroupAdministration.clone_offsets, "Code 314 ignores the topic that it names.")
 def offsets_in_all_topics_are_cloned(original, self, command, connection, now):
     ext = {name: value for name, value in command.ext.items() if name != "topic"}

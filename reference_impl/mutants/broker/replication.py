@@ -15,6 +15,12 @@ from reference_impl.mutants.registry import V5, after, mutant
 _FAR = 1 << 40
 
 
+@mutant(SlaveLinks.connected, "A slave gets heartbeats before it has reported anything.")
+def heartbeats_before_a_report(original, self, connection, peer, now):
+    original(self, connection, peer, now)
+    self._slaves[connection].next_offset = self.broker.store.physical_range()[1]
+
+
 @mutant(MasterLink.store, "A slave reads nothing behind the blank end of a file.")
 def slave_stops_at_a_blank(original, self, offset, data):
     original(self, offset, data)

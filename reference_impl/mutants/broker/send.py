@@ -280,6 +280,11 @@ def created_topics_hand_on(original, self, topic, default, queues, flag, now):
     return made
 
 
+@mutant(Topics.may_inherit, "Without autoCreateTopicEnable no topic comes into being by another.")
+def nothing_is_created_by_any_topic(original, self, pattern):
+    return original(self, pattern) and self.config.auto_create_topic_enable
+
+
 @mutant(Topics.may_inherit, "Any topic can be the default of others.")
 def any_topic_is_a_default(original, self, pattern):
     return True

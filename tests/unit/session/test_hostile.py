@@ -23,6 +23,7 @@ from harness.session import (
     TooLate,
     Unmet,
 )
+from harness.session.exchange import View
 from harness.session.outcome import OTHER_OPAQUE, UNFLAGGED
 from harness.trace import Received, Sent
 from harness.wire import Command, RequestCode, decode, encode
@@ -193,6 +194,19 @@ def test_in_the_middle_of_a_frame_the_probe_goes_another_way(served) -> None:
     connection.send_raw(b"\0\0\1\0") >> Quiet()
     probes = [event for event in ns.trace.events if isinstance(event, Sent) and event.purpose == "probe"]
     assert [event.connection == connection.id for event in probes] == [False]
+
+
+@pytest.mark.parametrize(
+    ("read", "said"),
+    [
+        (lambda reply: {}["offset"], "no 'offset'"),
+        (lambda reply: "7" - 1, "of another form: unsupported operand"),  # type: ignore[operator]
+    ],
+)
+def test_an_answer_without_what_a_case_looks_at_fails_it(served, read, said: str) -> None:
+    ns = served(answering(lambda request: [success(request)]))
+    with pytest.raises(Unmet, match=f"unreadable: {said}"):
+        ns.route("T").seen_as(View("offset", read)) >> Reply(0, 7)
 
 
 def test_a_late_answer_is_not_silence(served) -> None:

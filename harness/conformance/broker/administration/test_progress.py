@@ -135,6 +135,11 @@ def test_reset_is_told_once(bk: BrokerSession) -> None:
     bk.pull(topic, offset=2, group=group).next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 0)
     bk.pull(topic, offset=0, group=group).bodies >> Reply(SUCCESS, [b"first", b"second"])
     bk.committed(group, topic).offset >> Reply(SUCCESS, 0)
+    reset |= {"timestamp": "-1"}
+    asked(bk, RequestCode.INVOKE_BROKER_TO_RESET_OFFSET, _offsets, **reset) >> Reply(SUCCESS, {0: 2})
+    moved = bk.pull(topic, offset=1, group=group)
+    moved.next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 2)
+    moved.bounds >> Reply(ResponseCode.PULL_OFFSET_MOVED, (0, 2))
 
 
 @case(kills=["one-reset-queue-is-told", "resets-are-told-to-all-groups", "commits-undo-resets"])

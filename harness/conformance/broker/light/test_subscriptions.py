@@ -91,7 +91,7 @@ def test_goes_on_with_another_client(bk: BrokerSession) -> None:
 def test_ends_if_it_is_not_said_again(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic)
-    silent, other, less = (subscribed(bk, topic, group, "one", "two") for _ in range(3))
+    silent, mute, other, less = (subscribed(bk, topic, group, "one", "two") for _ in range(4))
     bk.advance(150)
     bk.subscribe(topic, group, other, "one", "two", action="COMPLETE_ADD") >> Reply(SUCCESS)
     bk.subscribe(topic, group, less, "one", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
@@ -99,7 +99,8 @@ def test_ends_if_it_is_not_said_again(bk: BrokerSession) -> None:
         client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": number}))
     bk.advance(KEPT + SCAN - 150 + bk.jitter)
     gone = Including({"liteTopicCount": -1, "liteTopicSet": ABSENT})
-    client_info(bk, topic, group, silent) >> Reply(SUCCESS, gone)
+    for client in (silent, mute):
+        client_info(bk, topic, group, client) >> Reply(SUCCESS, gone)
     for client, number in ((other, 2), (less, 1)):
         client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": number}))
 

@@ -1,6 +1,6 @@
 """Chapter pop: pops of a group that consumes in order."""
 
-from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance import ANYTHING, Between, Including, Matching, Reply, case
 from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, filled, popped
 from harness.session import BrokerSession
 from harness.session.exchange import View
@@ -18,6 +18,14 @@ def test_order_blocks_the_queue(bk: BrokerSession) -> None:
     bk.pop(topic, group, order=True) >> NOTHING
     bk.ack(topic, group, handles[0]) >> Reply(SUCCESS)
     bk.pop(topic, group, order=True).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(kills=["ordered-pops-hold-others-up"])
+def test_order_holds_no_other_pops_up(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a", b"b")
+    popped(bk, topic, group, order=True)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [ANYTHING])
 
 
 @case(kills=["ordered-pops-go-on", "ordered-pops-count-to-one", "ordered-counts-are-the-highest"], clock=True)

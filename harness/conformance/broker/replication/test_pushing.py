@@ -131,6 +131,19 @@ def test_push_has_at_most_a_batch(bk: BrokerSession) -> None:
 
 
 @case(
+    kills=["heartbeats-before-a-report"],
+    clock=True,
+    own_server=True,
+    setup={"haSendHeartbeatInterval": "2000"},
+)
+def test_no_heartbeats_before_a_report(bk: BrokerSession) -> None:
+    slave = bk.slave()
+    slave.next_push(within=5) >> Silence()
+    slave.report(0)
+    slave.next_push(within=4).place >> Pushed((0, 0))
+
+
+@case(
     kills=["no-heartbeats", "heartbeats-are-early", "one-heartbeat", "pushes-delay-no-heartbeat"],
     clock=True,
     own_server=True,

@@ -160,10 +160,11 @@ def test_offer_does_not_say_who_is_asked(bk: BrokerSession) -> None:
 def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     slave_is_smallest(bk)
     bk.pull("BenchmarkTest") >> Reply(ResponseCode.PULL_NOT_FOUND)
-    held = bk.pull("BenchmarkTest", suspend=60, on=bk.connect())
+    held = [bk.pull("BenchmarkTest", queue, suspend=60, on=bk.connect()) for queue in (0, 1)]
     told = {"minBrokerId": "0", "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
     bk.call(NOTIFY, told) >> Reply(SUCCESS)
-    held >> Reply(ResponseCode.PULL_NOT_FOUND, ext=Including({"suggestWhichBrokerId": "0"}))
+    for pull in held:
+        pull >> Reply(ResponseCode.PULL_NOT_FOUND, ext=Including({"suggestWhichBrokerId": "0"}))
 
 
 OFTEN = {**ACTING, "registerNameServerPeriod": "20000", "registerBrokerTimeoutMills": "1000"}

@@ -163,6 +163,11 @@ def test_no_automatic_creation(bk: BrokerSession) -> None:
     bk.send(bk.topic()) >> Reply(SUCCESS)
 
 
+@case(kills=["nothing-is-created-by-any-topic"], setup={"autoCreateTopicEnable": "false"})
+def test_topics_come_into_being_by_others(bk: BrokerSession) -> None:
+    bk.send(bk.name("T"), default_topic=bk.cluster_name) >> Reply(SUCCESS)
+
+
 @case(kills=["oneway-sends-are-dropped"])
 def test_oneway_is_stored_in_silence(bk: BrokerSession) -> None:
     topic = bk.topic()

@@ -257,7 +257,10 @@ def test_older_mapping_is_refused(bk: BrokerSession) -> None:
 @case(kills=["mappings-do-not-survive"], own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
     topic = continued(bk)
+    versions = Including({"mappingDataVersion": Including({"counter": 2})})
+    bk.topics().json >> Reply(SUCCESS, versions)
     bk.restart("kill")
+    bk.topics().json.eventually() >> Reply(SUCCESS, versions)
     bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 102)
     bk.send(topic, b"102", 2).offset >> Reply(SUCCESS, 102)
     bk.pull(topic, 2, 102).bodies.eventually() >> Reply(SUCCESS, [b"102"])

@@ -161,6 +161,7 @@ REFUSED_OF_NEW = {
     "+message.type=FIFO,-message.type": Matching("^(alter duplication key|only add attribute is supported)"),
     "-message.type": "only add attribute is supported while creating topic. key: message.type",
     "++message.type=FIFO": "kv string format wrong.",
+    "+message-type=FIFO": "kv string format wrong.",
     "+=FIFO": "kv string format wrong.",
     "+message.type=fifo": Matching("^value is not in set: "),
     "+reserve.time=-2": f"value is not in range(-1, {2**63 - 1})",

@@ -2,10 +2,17 @@
 
 from heapq import heappush
 
+from reference_impl.broker.pop import Pops
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.pop_order import PopOrder
 from reference_impl.broker.pop_terms import ORDERED
 from reference_impl.mutants.registry import V5, mutant
+
+
+@mutant(Pops.take, "A queue that waits in order gives nothing to any pop of the group.", V5)
+def ordered_pops_hold_others_up(original, self, found, topic, queue_id, now):
+    if not self.broker.pop_order.blocks((topic, found.pop.group, queue_id), found.pop.attempt, now):
+        original(self, found, topic, queue_id, now)
 
 
 @mutant(PopOrder.blocks, "An ordered pop continues past unacknowledged messages.", V5)
