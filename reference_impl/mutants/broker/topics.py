@@ -18,7 +18,7 @@ from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.store import Store
 from reference_impl.broker.topic_administration import TopicAdministration
 from reference_impl.broker.topics import Topics
-from reference_impl.mutants.registry import V4, V5, after, mutant
+from reference_impl.mutants.registry import V4, V5, V55, after, mutant
 from reference_impl.remoting.profiles import Profile
 from reference_impl.remoting.reply import RefusedError, Reply
 
@@ -186,6 +186,11 @@ def longest_topics_are_too_long(original, self, topic):
 
 
 # -- several at once, and one of them ------------------------------------------------------------------------
+
+
+@mutant(Topics.system_topics, "A Broker lacks the topic of half messages in RocksDB.", V55)
+def transactions_in_rocksdb_have_one_topic(original, self):
+    return [one for one in original(self) if one.topic_name != "RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC"]
 
 
 @mutant(Topics.system_topics, "A Broker has a topic for traces, whatever its settings say.")

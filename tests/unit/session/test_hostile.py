@@ -199,8 +199,8 @@ def test_in_the_middle_of_a_frame_the_probe_goes_another_way(served) -> None:
 @pytest.mark.parametrize(
     ("read", "said"),
     [
-        (lambda reply: {}["offset"], "no 'offset'"),
-        (lambda reply: "7" - 1, "of another form: unsupported operand"),  # type: ignore[operator]
+        (lambda _: {}["offset"], "no 'offset'"),
+        (lambda _: "7" - 1, "of another form: unsupported operand"),  # type: ignore[operator]
     ],
 )
 def test_an_answer_without_what_a_case_looks_at_fails_it(served, read, said: str) -> None:

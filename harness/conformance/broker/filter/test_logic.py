@@ -21,6 +21,7 @@ def test_missing_property_is_unknown(bk: BrokerSession) -> None:
     passes(bk, topic, "NOT (a > 1)", 0)
     passes(bk, topic, "a NOT IN ('1')", 2)
     passes(bk, topic, "a NOT BETWEEN 5 AND 6", 0, 2)
+    passes(bk, topic, "-a < 0 OR b = '1'", 1, 2)
 
 
 @case(kills=["missing-is-empty"], setup=ON)
@@ -136,7 +137,7 @@ UNREAD = {
         "(a = 1) < 2",
         "a BETWEEN 'x' AND 'y'",
     ),
-    "null": ("a = NULL", "NULL <> a", "a BETWEEN NULL AND 1"),
+    "null": ("a = NULL", "NULL <> a", "a BETWEEN NULL AND 1", "a BETWEEN 1 AND NULL"),
     "bounds": ("a BETWEEN 5 AND 4", "a BETWEEN 5.5 AND 5", "a BETWEEN 'x' AND 1", "a BETWEEN TRUE AND 1"),
     "numbers": ("a = 9223372036854775808", "a = -9223372036854775808", "a = 0.0", "a = 1e400", "a = 1e-400"),
     "lists": ("a IN (1)", "a IN (b)", "'a' IN ('a')", "(a = 1) IN ('x')"),

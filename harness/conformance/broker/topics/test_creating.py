@@ -294,6 +294,12 @@ def test_trace_topic_if_configured(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told("TRACES", readQueueNums=1, writeQueueNums=1, perm=6))
 
 
+@case(kills=["transactions-in-rocksdb-have-one-topic"])
+def test_are_there_for_transactions_in_rocksdb(bk: BrokerSession) -> None:
+    for name in ("RMQ_SYS_ROCKSDB_TRANS_HALF_TOPIC", "RMQ_SYS_ROCKSDB_TRANS_OP_HALF_TOPIC"):
+        bk.topics().json >> Reply(SUCCESS, told(name, readQueueNums=1, writeQueueNums=1, perm=6))
+
+
 @case(kills=["every-broker-has-a-trace-topic"])
 def test_no_trace_topic_by_default(bk: BrokerSession) -> None:
     none = Including({"RMQ_SYS_TRACE_TOPIC": ABSENT})
