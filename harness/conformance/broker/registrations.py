@@ -17,6 +17,8 @@ STOPPING = 400.0
 """Protocol seconds to wait: a Broker of 4.9 unregisters last, once everything else has stopped."""
 EVERY_SECOND = {"registerNameServerPeriod": "1000", "unused": "{nameserver2}"}
 """The shortest period, ten seconds. The second NameServer serves as the address of a master."""
+CATCHES_UP = 8.0
+"""Protocol seconds in which a Broker that was at rest does all that was due meanwhile."""
 _EVERYWHERE = b"SELF_TEST_TOPIC"
 
 
@@ -53,6 +55,14 @@ def next_of_time(
     mark = since or bk.mark()
     heard = server.next(REGISTER, since=mark, within=period + bk.jitter, where=all_topics)
     return heard >> Request(REGISTER)
+
+
+def next_in_time(bk: BrokerSession, period: float) -> Answer:
+    """The next periodic registration that is no late one: a Broker that was at rest first makes up for what
+    was due meanwhile.
+    """
+    bk.advance(CATCHES_UP)
+    return next_of_time(bk, period=period)
 
 
 def seconds_later(bk: BrokerSession, since: Answer, seconds: float) -> Answer:

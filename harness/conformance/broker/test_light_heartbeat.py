@@ -1,7 +1,7 @@
 """Chapter light-heartbeat: how a Broker keeps its lease between registrations, and comes online (5.x)."""
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
-from harness.conformance.broker.registrations import AT_START, REGISTER, STOPPING
+from harness.conformance.broker.registrations import AT_START, CATCHES_UP, REGISTER, STOPPING
 from harness.session import BrokerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, TopicRoute
@@ -62,6 +62,7 @@ def test_goes_to_every_nameserver(bk: BrokerSession) -> None:
     setup={**NEWER, "brokerHeartbeatInterval": "10000"},
 )
 def test_comes_as_often_as_it_is_set(bk: BrokerSession) -> None:
+    bk.advance(CATCHES_UP)
     heard = bk.nameserver.next(HEARTBEAT, since=bk.mark(), within=20 + bk.jitter) >> Request(HEARTBEAT)
     later = bk.nameserver.next(HEARTBEAT, since=heard, within=20 + bk.jitter)
     later.seconds >> Request(HEARTBEAT, Between(10 - bk.jitter, 10 + bk.jitter))

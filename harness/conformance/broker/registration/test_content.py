@@ -7,6 +7,7 @@ from harness.conformance.broker.registrations import (
     REGISTER,
     all_topics_with,
     announcement_of,
+    next_in_time,
     next_of_time,
     seconds_later,
     with_topic,
@@ -61,17 +62,17 @@ def test_comes_as_often_as_set(bk: BrokerSession) -> None:
 
 @case(kills=["registers-every-sixty-seconds"], clock=True)
 def test_comes_every_thirty_seconds(bk: BrokerSession) -> None:
-    seconds_later(bk, next_of_time(bk), 30)
+    seconds_later(bk, next_in_time(bk, 30), 30)
 
 
 @case(kills=["registers-as-often-as-told"], clock=True, setup=EVERY_SECOND)
 def test_is_not_more_frequent_than_ten_seconds(bk: BrokerSession) -> None:
-    seconds_later(bk, next_of_time(bk), 10)
+    seconds_later(bk, next_in_time(bk, 10), 10)
 
 
 @case(kills=["registers-as-rarely-as-told"], clock=True, setup=RESTRICTED)
 def test_comes_at_least_every_sixty_seconds(bk: BrokerSession) -> None:
-    seconds_later(bk, next_of_time(bk, period=60), 60)
+    seconds_later(bk, next_in_time(bk, 60), 60)
 
 
 @case(
