@@ -263,15 +263,16 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.CLONE_GROUP_OFFSET)
     def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
-        """A group begins where another is."""
+        """A group begins in a topic where another is. (Without a topic Apache goes through all topics of the
+        group, and looks for the offsets of the topic that is not named.)
+        """
         ext = command.ext or {}
         source, target = fields.part_of_key(ext, "srcGroup"), fields.part_of_key(ext, "destGroup")
-        asked = fields.text(ext, "topic")
+        topic = fields.text(ext, "topic") or ""
         offline = fields.boolean(ext, "offline") is True
-        for topic in [asked] if asked and asked.strip() else self.topics_of(source):
-            if self.broker.topics.get(topic) is not None and (offline or self.is_shown(source, topic)):
-                for queue, offset in self.broker.offsets.table.get(f"{topic}@{source}", {}).items():
-                    self.broker.offsets.commit(target, topic, queue, offset, now)
+        if self.broker.topics.get(topic) is not None and (offline or self.is_shown(source, topic)):
+            for queue, offset in self.broker.offsets.table.get(f"{topic}@{source}", {}).items():
+                self.broker.offsets.commit(target, topic, queue, offset, now)
         return Reply(ResponseCode.SUCCESS)
 
     def topics_of(self, group: str) -> list[str]:

@@ -381,8 +381,9 @@ def test_heartbeat_in_loose_json(bk: BrokerSession) -> None:
             ("three", ",'subVersion':8,'classFilterMode':true,'expressionType':'CLASS'"),
         )
     )
-    how = "'consumeType':'CONSUME_ACTIVELY','messageModel':'BROADCASTING','unitMode':true"
-    how += ",'consumeFromWhere':'CONSUME_FROM_TIMESTAMP'"
+    # 5.5 reads these three words in double quotes only.
+    how = "'consumeType':\"CONSUME_ACTIVELY\",'messageModel':\"BROADCASTING\",'unitMode':true"
+    how += ",'consumeFromWhere':\"CONSUME_FROM_TIMESTAMP\""
     began = bk.broker_time()
     consumes, produces = (
         f"{{'groupName':'{group}',{how},'subscriptionDataSet':[{sets}]}}",

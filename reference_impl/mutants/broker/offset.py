@@ -130,15 +130,20 @@ def offsets_are_not_cloned(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
-@after(GroupAdministration.topics_of, "Code 314 without a topic copies the offsets of one topic.")
-def one_topic_is_cloned(found):
-    return found[:1]
+@mutant(GroupAdministration.clone_offsets, "Code 314 without a topic copies the offsets of every topic.")
+def every_topic_is_cloned_without_one(original, self, command, connection, now):
+    ext = command.ext or {}
+    for topic in [ext["topic"]] if ext.get("topic") else self.topics_of(ext["srcGroup"]):
+        original(self, msgspec.structs.replace(command, ext={**ext, "topic": topic}), connection, now)
+    return Reply(ResponseCode.SUCCESS)
 
 
 @mutant(GroupAdministration.clone_offsets, "Code 314 ignores the topic that it names.")
 def offsets_in_all_topics_are_cloned(original, self, command, connection, now):
-    ext = {name: value for name, value in command.ext.items() if name != "topic"}
-    return original(self, msgspec.structs.replace(command, ext=ext), connection, now)
+    for topic in self.topics_of(command.ext["srcGroup"]):
+        ext = {**command.ext, "topic": topic}
+        original(self, msgspec.structs.replace(command, ext=ext), connection, now)
+    return Reply(ResponseCode.SUCCESS)
 
 
 @mutant(GroupAdministration.clone_offsets, "Code 314 copies the offset of one queue only.")
