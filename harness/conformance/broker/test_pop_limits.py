@@ -1,12 +1,17 @@
 """Chapter pop-limits: pops that cannot be carried out, kept or answered as requested (5.x)."""
 
-from harness.conformance import AnyOf, Including, Reply, case
+from harness.conformance import AnyOf, Containing, Including, Reply, case
 from harness.session import BrokerSession
 from harness.spec.broker.hidden import RECOVERY, REVIVAL, WRITTEN
 from harness.wire import ResponseCode
 
 SUCCESS, FULL = ResponseCode.SUCCESS, ResponseCode.POLLING_FULL
 NOTHING = Reply(ResponseCode.POLLING_TIMEOUT, remark="NO_MESSAGE_IN_QUEUE")
+NO_TOPIC = AnyOf(
+    Reply(ResponseCode.TOPIC_NOT_EXIST),
+    # Where a Broker comes to the end of a wait more than half a second late, it does not look at the topic.
+    Reply(ResponseCode.POLLING_TIMEOUT, remark=Containing("pop message is timeout too much")),
+)
 NO_RECORD = {"maxMessageSize": "50"}
 """A record of what was popped is longer."""
 ANY_RECORD = {"maxMessageSize": "4194304"}
@@ -90,7 +95,7 @@ def test_wait_for_a_topic_that_is_deleted(bk: BrokerSession) -> None:
     bk.pause(0.5)  # no request tells that a notification waits
     bk.delete_topic(topic) >> Reply(SUCCESS)
     bk.advance(30 + bk.jitter)
-    pop >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    pop >> NO_TOPIC
     told >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
@@ -105,7 +110,7 @@ def test_no_wait_for_a_deleted_topic_is_forgotten(bk: BrokerSession) -> None:
         bk.advance(50)
     bk.advance(50 + bk.jitter)
     for pop in pops:
-        pop >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+        pop >> NO_TOPIC
 
 
 @case(kills=["acknowledgements-end-with-the-broker"], clock=True, own_server=True)
