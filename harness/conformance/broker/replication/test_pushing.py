@@ -137,10 +137,11 @@ def test_push_has_at_most_a_batch(bk: BrokerSession) -> None:
     setup={"haSendHeartbeatInterval": "2000"},
 )
 def test_no_heartbeats_before_a_report(bk: BrokerSession) -> None:
-    slave = bk.slave()
+    put(bk, bk.topic(), b"one")
+    end, slave = len(stored(bk, 0)), bk.slave()
     slave.next_push(within=5) >> Silence()
-    slave.report(0)
-    slave.next_push(within=4).place >> Pushed((0, 0))
+    slave.report(end)
+    slave.next_push(within=4).place >> Pushed((end, 0))
 
 
 @case(

@@ -165,7 +165,9 @@ def test_no_automatic_creation(bk: BrokerSession) -> None:
 
 @case(kills=["nothing-is-created-by-any-topic"], setup={"autoCreateTopicEnable": "false"})
 def test_topics_come_into_being_by_others(bk: BrokerSession) -> None:
-    bk.send(bk.name("T"), default_topic=bk.cluster_name) >> Reply(SUCCESS)
+    topic = bk.name("T")
+    bk.send(topic, b"first", default_topic=bk.cluster_name) >> Reply(SUCCESS)
+    bk.pull(topic).bodies.eventually() >> Reply(SUCCESS, [b"first"])
 
 
 @case(kills=["oneway-sends-are-dropped"])
