@@ -187,11 +187,9 @@ def test_clone_without_a_topic_copies_nothing(bk: BrokerSession) -> None:
     for one in (group, clone):
         bk.create_group(one) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 2, 5) >> Reply(SUCCESS)
-    asked: dict[str, str | None] = {"srcGroup": group, "destGroup": clone, "offline": "true"}
-    for without in ({}, {"topic": ""}):
-        bk.call(RequestCode.CLONE_GROUP_OFFSET, asked | without, about=f"{group} to {clone}") >> Reply(
-            SUCCESS
-        )
+    asked = {"srcGroup": group, "destGroup": clone, "offline": "true"}
+    for more in (asked, {**asked, "topic": ""}):
+        bk.call(RequestCode.CLONE_GROUP_OFFSET, more, about=f"{group} to {clone}") >> Reply(SUCCESS)
         bk.committed(clone, topic, 2).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
 
 
