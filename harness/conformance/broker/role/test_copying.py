@@ -26,6 +26,8 @@ DELAYS = RequestCode.GET_ALL_DELAY_OFFSET
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
 """A slave, and an address that can be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
+WRITTEN_AFTER = 4.0
+"""Protocol seconds after which a slave that shows what it has taken over has surely written it, too."""
 LEVELS = body_member("offsetTable")
 OFFER = {
     "masterHaAddress": Matching(r"^[^:]+:\d+$"),
@@ -249,6 +251,7 @@ def test_slave_takes_over_topics(bk: BrokerSession) -> None:
     table = Including({topic: Including(made), "BenchmarkTest": ABSENT})
     bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))
     bk.nameserver.behaves()
+    bk.advance(WRITTEN_AFTER)
     bk.restart("kill")
     table = Including({topic: Including(made), "BenchmarkTest": ANYTHING})
     bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))
@@ -298,6 +301,7 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     bk.groups().json.eventually() >> Reply(SUCCESS, taken)
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
     bk.nameserver.behaves()
+    bk.advance(WRITTEN_AFTER)
     bk.restart("kill")
     bk.groups().json.eventually() >> Reply(SUCCESS, taken)
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
@@ -359,6 +363,7 @@ def test_slave_takes_over_delays(bk: BrokerSession) -> None:
     master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
     bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": 5, "7": 2}))
     bk.nameserver.behaves()
+    bk.advance(WRITTEN_AFTER)
     bk.restart("kill")
     bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": ANYTHING, "7": ANYTHING}))
     counter = body_member("dataVersion", "counter", of=int)
