@@ -20,7 +20,7 @@ PORTS = (0, -2, 1)
 """Where a Broker listens beside its port: the fast one for producers, and that of replication
 (`BrokerController`).
 """
-REGISTERS_WITHIN = 10.0
+_REGISTERS_WITHIN = 10.0
 """Real seconds in which a Broker that takes connections registers, if ever."""
 _PAUSE = 0.1
 _PLACEHOLDER = re.compile(r"\{nameserver(\d?)\}")
@@ -36,7 +36,7 @@ class BrokerProcess(ProcessInstance):
         count: int,
         kept_in: Path | None = None,
         *,
-        registers_within: float = REGISTERS_WITHIN,
+        registers_within: float = _REGISTERS_WITHIN,
     ) -> None:
         clock = RunningClock(warp)
         self._nameservers = tuple(ServedNameServer(clock) for _ in range(count))
