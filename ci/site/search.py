@@ -41,7 +41,7 @@ def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
 
     def statement(found: re.Match[str]) -> str:
         text = f"{_text(found[0])}<p>{re.sub(r'[^a-z0-9]+', ' ', found[2])}</p>"
-        # No other word begins as an id does: who types it wants the statement, and not a page of the last word.
+        # No other word begins as an id does: it leads to the statement alone.
         words = f"{found[2].partition('-')[0]} " * 3
         _add(f"{page.url}#{found[1]}", found[2], text, words=words, boost=0.9)
         return f'<div class="statement" data-search-exclude="1">{found[0]}</div>'
