@@ -131,6 +131,14 @@ def bars_are_a_subscription(original, self, text, kind):
     return original(self, text, kind) or Subscription(sub_string="*")
 
 
+@mutant(Pulls.own_subscription, "No tag behind a leading bar counts.")
+def bars_in_front_hide_tags(original, self, text, kind):
+    found = original(self, text, kind)
+    if found is None or not (text or "").lstrip().startswith("||"):
+        return found
+    return msgspec.structs.replace(found, tags_set=[], code_set=[])
+
+
 @after(Pulls.subscription, "A pull of a group without a subscription to the topic returns everything.")
 def pulls_need_no_heartbeat(found):
     is_refused = isinstance(found, Reply) and found.code == ResponseCode.SUBSCRIPTION_NOT_EXIST

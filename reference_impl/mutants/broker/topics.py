@@ -312,6 +312,13 @@ def order_of_retry_topics_stays(original, self, topic, queues, perm, now, *, fla
     return known or original(self, topic, queues, perm, now, flag=flag, order=order)
 
 
+@mutant(Topics.create, "A retry topic that is there is put again: the data version changes.")
+def known_retry_topics_are_put_again(original, self, topic, queues, perm, now, *, flag=0, order=False):
+    if topic in self.table:
+        self.changed(now)
+    return original(self, topic, queues, perm, now, flag=flag, order=order)
+
+
 @mutant(TopicAdministration.retries_of, "A deleted topic leaves its messages that come again.", V5)
 def deleted_topics_leave_what_comes_again(original, self, topic):
     return []

@@ -60,6 +60,7 @@ def test_filter_of_bars_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", tags="A")
     bk.pop(topic, group, tags="||") >> Reply(ResponseCode.SUBSCRIPTION_PARSE_FAILED)
     bk.pop(topic, group, tags="A||").bodies >> Reply(SUCCESS, [b"a"])
+    bk.pop(topic, bk.group(), tags="||A").bodies >> Reply(SUCCESS, [b"a"])
 
 
 @case(kills=["refused-pops-have-no-numbers", "refused-notifications-say-yes", "refused-questions-say-one"])

@@ -61,6 +61,13 @@ def test_only_messages_with_the_tag(bk: BrokerSession) -> None:
     pull.next_offset >> Reply(SUCCESS, 5)
 
 
+@case(kills=["bars-in-front-hide-tags"])
+def test_bars_around_tags_are_passed_over(bk: BrokerSession) -> None:
+    topic = filled(bk, "a", "b", "c")
+    for subscription in ("||a||c", "a||c||", "a|| ||c", " || a || || c "):
+        bk.pull(topic, subscription=subscription).bodies >> Reply(SUCCESS, [b"a", b"c"])
+
+
 @case(kills=["tags-are-compared-as-texts", "tags-are-compared-by-half-their-code"])
 def test_tags_with_one_hash_code_are_one(bk: BrokerSession) -> None:
     topic = filled(bk, "BB", "gmf", "Aa")
@@ -175,11 +182,16 @@ def test_not_more_than_requested_of_a_tag(bk: BrokerSession) -> None:
 
 @case(kills=["pulls-give-any-number-of-bytes"])
 def test_not_more_than_256_kib_at_once(bk: BrokerSession) -> None:
-    topic, sizes = bk.topic(), (100_001, 100_002, 100_003, 300_004)
-    for size in sizes:
+    topic, first = bk.topic(), 100_001
+    bk.send(topic, bytes(first)) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    (whole,) = (bk.pull(topic).seen("size", lambda one: one.size) >> Reply(SUCCESS)).value
+    rest = 262_144 - 2 * whole + first
+    sizes = (first, rest, first + 1, 300_004)
+    for size in sizes[1:]:
         bk.send(topic, bytes(size)) >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 4)
-    for offset, found in ((0, sizes[:2]), (2, sizes[2:3]), (3, sizes[3:])):
+    for offset, found in ((0, sizes[:2]), (1, sizes[1:2]), (2, sizes[2:3]), (3, sizes[3:])):
         pull = bk.pull(topic, offset=offset).seen("length of the body", lambda one: len(one.body))
         pull >> Reply(SUCCESS, list(found))
 

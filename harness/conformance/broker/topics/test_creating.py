@@ -25,6 +25,7 @@ from harness.conformance.broker.topics.topics import (
     told,
 )
 from harness.session import Answer, BrokerSession, Exchange
+from harness.session.broker.requests import consuming
 from harness.session.exchange import View
 from harness.session.probing.received import ReceivedExchange
 from harness.wire import Command, RequestCode, ResponseCode
@@ -316,3 +317,19 @@ def test_order_of_a_retry_topic_is_taken_back(bk: BrokerSession) -> None:
     bk.send_back(group, decode_offset_id(sent.value[0])[1], -1, topic=topic) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(retry, order=False))
     bk.topics().json >> Reply(SUCCESS, told(other, order=True))
+
+
+@case(
+    kills=["known-retry-topics-are-put-again"], own_server=True, setup={"transactionCheckInterval": "3600000"}
+)
+def test_known_retry_topic_is_left_alone(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    wants = consuming(group, [topic])
+    bk.heartbeat(bk.name("client"), consumers=[wants], on=bk.connect()) >> Reply(SUCCESS)
+    (sent,) = (bk.send(topic, b"again").ids >> Reply(SUCCESS)).value
+    again = decode_offset_id(sent)[1], 3
+    bk.send_back(group, *again, topic=topic) >> Reply(SUCCESS)
+    before = (bk.topics().json >> Reply(SUCCESS, told(f"%RETRY%{group}", order=False))).value
+    bk.heartbeat(bk.name("client"), consumers=[wants], on=bk.connect()) >> Reply(SUCCESS)
+    bk.send_back(group, *again, topic=topic) >> Reply(SUCCESS)
+    bk.topics().json >> Reply(SUCCESS, before)
