@@ -146,6 +146,16 @@ def light_offsets_beyond_the_end_stay(original, self, found, queue, now):
         original(self, found, queue, now)
 
 
+@mutant(LightPops.take, "A pop from before the first message of a light topic waits.", V55)
+def light_offsets_before_the_first_cost_a_wait(original, self, found, queue, now):
+    known = self.broker.offsets.offset_of(found.pop.group, queue, 0) or 0
+    low = self.broker.store.min_offset(queue, 0)
+    if known < low:
+        self.broker.offsets.commit(found.pop.group, queue, 0, low, now)
+    else:
+        original(self, found, queue, now)
+
+
 # -- subscriptions -------------------------------------------------------------------------------------------
 
 

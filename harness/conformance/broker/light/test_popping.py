@@ -1,6 +1,7 @@
 """Chapter light: what a client that subscribes to light topics is given, and what comes again."""
 
 from harness.conformance import Between, Including, Matching, Reply, case
+from harness.conformance.broker.expiring import OLD
 from harness.conformance.broker.light.lights import (
     HIDDEN,
     LIGHT,
@@ -8,6 +9,7 @@ from harness.conformance.broker.light.lights import (
     SOON,
     ack,
     bound_group,
+    consume,
     consumed,
     fill,
     parent,
@@ -22,6 +24,7 @@ from harness.session.exchange import View
 from harness.wire import RequestCode
 from harness.wire.messages import PropertyName
 
+POPPED = View("pop time", lambda reply: int((reply.ext or {}).get("popTime") or 0))
 INVISIBLE = View("invisible time", lambda reply: int((reply.ext or {}).get("invisibleTime") or 0))
 
 
@@ -103,13 +106,15 @@ def test_unacknowledged_comes_again(bk: BrokerSession) -> None:
 @case(kills=["old-light-handles-count"], clock=True, setup=LIGHT)
 def test_handles_that_are_over_count_nothing(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group, client = consumed(bk, topic, light, b"a", b"b")
+    group, client = consumed(bk, topic, light, b"first", b"a", b"b")
+    consume(bk, topic, group, client, 1)
     pop = bk.light_pop(topic, group, client, most=1, poll=SOON)
     (old,) = (pop.handles >> Reply(SUCCESS)).value
     bk.advance(HIDDEN + bk.jitter)
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
     ack(bk, topic, group, light, old) >> Reply(SUCCESS)
     bk.hide(topic, group, old, 300, ext={NAMED: light}) >> Reply(SUCCESS)
+    bk.committed(group, queue_of(topic, light)).offset >> Reply(SUCCESS, 1)
     bk.advance(HIDDEN + bk.jitter)
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"a", b"b"])
 
@@ -137,6 +142,27 @@ def test_offset_beyond_the_end_is_set_right(bk: BrokerSession) -> None:
     bk.committed(group, queue_of(topic, light)).offset >> Reply(SUCCESS, 2)
     put(bk, topic, light, b"c")
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"c"])
+
+
+@case(
+    kills=["light-offsets-before-the-first-cost-a-wait"],
+    clock=True,
+    own_server=True,
+    setup={**LIGHT, **OLD},
+)
+def test_offset_before_the_first_message_is_set_right(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group, queue = bound_group(bk, topic), queue_of(topic, light)
+    bodies = [b"%d" % number * 1500 for number in range(6)]
+    fill(bk, topic, light, *bodies)
+    bk.advance(120 + bk.jitter)
+    low = (bk.min_offset(queue, 0).offset.eventually() >> Reply(SUCCESS, Between(2, 5))).value
+    bk.commit_offset(group, queue, 0, 1) >> Reply(SUCCESS)
+    client = subscribed(bk, topic, group, light)
+    asked = bk.broker_time()
+    pop = bk.light_pop(topic, group, client, poll=SOON)
+    pop.bodies >> Reply(SUCCESS, bodies[low:])
+    pop.seen_as(POPPED) >> Reply(SUCCESS, Between(asked, asked + 1000 * SOON // 2))
 
 
 @case(kills=["light-tries-are-not-counted"], clock=True, setup=LIGHT)
