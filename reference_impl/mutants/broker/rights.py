@@ -60,6 +60,11 @@ def heartbeats_need_nothing(original, self, command):
     return _less(original(self, command), command, "", RequestCode.HEART_BEAT)
 
 
+@after(Rights.needs, "What has no name needs no right.", V5)
+def what_has_no_name_needs_no_right(found):
+    return [one for one in found if not one.resource.endswith(":null")]
+
+
 @mutant(Rights.needs, "To unlock queues needs no right to their topics.", V5)
 def unlocking_needs_no_topic(original, self, command):
     return _less(original(self, command), command, "Topic", RequestCode.UNLOCK_BATCH_MQ)

@@ -1,5 +1,8 @@
 """Chapter rights: what requests need."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from harness.conformance import Reply, case
 from harness.conformance.broker.rights.guarded import (
     ACTIONS,
@@ -114,8 +117,7 @@ def test_consuming_needs_sub_on_topic_and_group(bk: BrokerSession) -> None:
     for code in (RequestCode.LOCK_BATCH_MQ, RequestCode.UNLOCK_BATCH_MQ):
         needs(bk, user, Asked(code, {}, (on_group, on_topic), SUB, locked))
     consumers = [consuming(group, [f"%RETRY%{group}", topic])]
-    beat = document({"clientID": bk.name("C"), "consumerDataSet": consumers, "producerDataSet": []})
-    needs(bk, user, Asked(RequestCode.HEART_BEAT, {}, (on_group, on_topic), SUB, beat))
+    needs(bk, user, Asked(RequestCode.HEART_BEAT, {}, (on_group, on_topic), SUB, beat_of(bk, *consumers)))
     ended = {"clientID": "client", "consumerGroup": group}
     needs(bk, user, Asked(RequestCode.UNREGISTER_CLIENT, ended, (on_group,), SUB))
     popped = (on_group, on_topic)
@@ -129,6 +131,45 @@ def test_consuming_needs_sub_on_topic_and_group(bk: BrokerSession) -> None:
         asks(bk, user, Asked(code, both, popped, SUB)) >> refused(user, on_group)
         has_only(bk, user, entry(on_group, "Sub"))
         asks(bk, user, Asked(code, both, popped, SUB)) >> refused(user, on_topic)
+
+
+@case(kills=["what-has-no-name-needs-no-right"], setup=GUARDED)
+def test_topic_and_group_without_a_name_need_a_right(bk: BrokerSession) -> None:
+    bk.sign_as(ROOT)
+    topic, group, user = bk.topic(), bk.group(), make(bk, "secret")
+    pull = {
+        "consumerGroup": group,
+        "queueId": "0",
+        "queueOffset": "0",
+        "maxMsgNums": "1",
+        "sysFlag": "0",
+        "commitOffset": "0",
+        "suspendTimeoutMillis": "0",
+        "subscription": "*",
+        "subVersion": "0",
+    }
+    nameless = {"subString": "*", "subVersion": 0}
+    consumer = {**consuming(group, [topic]), "subscriptionDataSet": [nameless]}
+    locked = {"clientId": "c", "consumerGroup": group, "mqSet": [{"brokerName": "b", "queueId": 0}]}
+    of_none = {"clientId": "c", "mqSet": [{"brokerName": "b", "queueId": 0, "topic": topic}]}
+    has_only(bk, user, entry(f"Group:{group}", *ACTIONS), entry(f"Topic:{topic}", *ACTIONS))
+    for code, ext, sent_body, resource in (
+        (RequestCode.PULL_MESSAGE, pull, b"", "Topic:null"),
+        (RequestCode.HEART_BEAT, {}, beat_of(bk, consumer), "Topic:null"),
+        (RequestCode.HEART_BEAT, {}, beat_of(bk, {**consumer, "groupName": None}), "Group:null"),
+        (RequestCode.LOCK_BATCH_MQ, {}, document(locked), "Topic:null"),
+        (RequestCode.LOCK_BATCH_MQ, {}, document(of_none), "Group:null"),
+        (RequestCode.UNLOCK_BATCH_MQ, {}, document(locked), "Topic:null"),
+    ):
+        asks(bk, user, Asked(code, ext, (), SUB, sent_body)) >> refused(user, resource)
+    has_only(bk, user, entry("*", *ACTIONS))
+    asks(bk, user, Asked(RequestCode.LOCK_BATCH_MQ, {}, (), SUB, document(locked))) >> SERVED
+    asks(bk, user, Asked(RequestCode.HEART_BEAT, {}, (), SUB, beat_of(bk, consumer))) >> SERVED
+
+
+def beat_of(bk: BrokerSession, *consumers: Mapping[str, Any]) -> bytes:
+    """The body of a heartbeat."""
+    return document({"clientID": bk.name("C"), "consumerDataSet": list(consumers), "producerDataSet": []})
 
 
 @case(
