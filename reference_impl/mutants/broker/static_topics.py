@@ -20,6 +20,13 @@ def mapped_pulls_go_beyond_their_part(original, self, asked, ext):
     asked.most = most
 
 
+@mutant(Pulls.place, "A part that ends where it begins has no messages.", V5)
+def parts_may_have_no_room(original, self, asked, ext):
+    original(self, asked, ext)
+    if asked.part is not None and asked.part.end_offset == asked.part.start_offset:
+        asked.most = 0
+
+
 @mutant(StaticTopics.put, "A static topic is a plain one.", V5)
 def static_topics_are_plain(original, self, mapping, now):
     return

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.conformance import ABSENT, ANYTHING, Between, Including, Reply, Request, case
+from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, Reply, Request, case
 from harness.conformance.broker.expiring import OLD, begins_late
 from harness.conformance.broker.registrations import REGISTER, announcement_of
 from harness.conformance.broker.static_topics.mappings import (
@@ -17,8 +17,11 @@ from harness.conformance.broker.static_topics.mappings import (
 )
 from harness.conformance.broker.tools import ERROR, SUCCESS, asked
 from harness.session import BrokerSession
+from harness.session.exchange import View
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.messages import Message, encode_batch
+
+QUEUE = View("queueId", lambda reply: (reply.ext or {}).get("queueId"))
 
 
 @case(kills=["static-topics-are-plain", "mappings-lose-a-queue", "mappings-have-one-scope"])
@@ -97,6 +100,10 @@ def test_any_queue_is_one_that_is_mapped(bk: BrokerSession) -> None:
     put(bk, mapping(bk, topic, {4: [item(bk, 0)]})) >> Reply(SUCCESS)
     bk.send(topic, b"any", -1) >> Reply(SUCCESS, ext=Including({"queueId": "4"}))
     bk.pull(topic, 4).bodies.eventually() >> Reply(SUCCESS, [b"any"])
+    several = mapped(bk)
+    sent = bk.send(several, b"any of two", -1).seen_as(QUEUE)
+    queue = (sent >> Reply(SUCCESS, Matching("^[24]$"))).value
+    bk.pull(several, int(queue)).bodies.eventually() >> Reply(SUCCESS, [b"any of two"])
 
 
 @case(kills=["forwarded-sends-are-mapped", "forwarded-requests-are-mapped"])
@@ -188,6 +195,29 @@ def test_pull_ends_with_its_part(bk: BrokerSession) -> None:
     items = [item(bk, 0, start=2, end=4), item(bk, 1, 100, gen=1)]
     put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
     bk.pull(topic, 2, most=32).bodies >> Reply(SUCCESS, [b"0", b"1"])
+
+
+@case(kills=["parts-may-have-no-room"], clock=True)
+def test_part_that_ends_where_it_begins_has_no_end(bk: BrokerSession) -> None:
+    topic, last, own = bk.name("static"), bk.name("static"), {"lo": "false"}
+    items = [item(bk, 0, start=2, end=2), item(bk, 1, 100, gen=1)]
+    put(bk, mapping(bk, topic, {2: items})) >> Reply(SUCCESS)
+    put(bk, mapping(bk, last, {3: [item(bk, 0, 50, start=2, end=2)]})) >> Reply(SUCCESS)
+    for name in (topic, last):
+        for body in (b"own", b"own"):
+            bk.send(name, body, 0, code=10, ext=own) >> Reply(SUCCESS)
+    bk.advance(10)
+    between = str(bk.broker_time())
+    bk.advance(10)
+    for name in (topic, last):
+        for body in (b"0", b"1"):
+            bk.send(name, body, 0, code=10, ext=own) >> Reply(SUCCESS)
+        bk.max_offset(name, 0, ext=own).offset.eventually() >> Reply(SUCCESS, 4)
+    pull = bk.pull(topic, 2)
+    pull.bodies >> Reply(SUCCESS, [b"0", b"1"])
+    pull.next_offset >> Reply(SUCCESS, 2)
+    bk.offset_at(topic, 2, between).offset >> Reply(SUCCESS, 0)
+    bk.max_offset(last, 3).offset >> Reply(SUCCESS, 52)
 
 
 @case(kills=["mapped-queues-begin-where-they-end"])
