@@ -112,15 +112,11 @@ class HaMembership(Part):
         ask()
 
     def members_in(self, reply: Command) -> dict[int, str] | None:
-        """The addresses of the Broker's name by id; none of a name without members, and without a body.
-        None: unreadable.
+        """The addresses of the Broker's name by id; none of a name without members, in an error, and
+        where there is no body. None: unreadable.
         """
-        if reply.code == ResponseCode.TOPIC_NOT_EXIST or (
-            reply.code == ResponseCode.SUCCESS and not reply.body
-        ):
+        if reply.code != ResponseCode.SUCCESS or not reply.body:
             return {}
-        if reply.code != ResponseCode.SUCCESS:
-            return None
         try:
             if not self.config.compatible_with_old_name_srv:
                 return BrokerMemberGroup.decode(reply.body).broker_addrs

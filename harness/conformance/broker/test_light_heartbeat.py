@@ -141,6 +141,8 @@ def test_isolated_broker_does_not_register(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, since=isolated, within=20) >> Silence()
     bk.nameserver.answers(ROUTE, body=b"no route")
     bk.nameserver.next(REGISTER, since=bk.mark(), within=10) >> Silence()
+    again = bk.nameserver.next(ROUTE, since=bk.mark(), within=10 + bk.jitter, where=asks_for_members)
+    again >> Request(ROUTE)
     bk.nameserver.next(QUERY, since=isolated, within=31) >> Silence()
     bk.nameserver.behaves()
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
@@ -152,6 +154,15 @@ def test_answer_without_a_body_has_no_members(bk: BrokerSession) -> None:
     bk.restart()
     bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
     bk.nameserver.answers(ROUTE, body=b"")
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
+
+
+@case(kills=["errors-say-nothing-of-members"], clock=True, own_server=True, setup=ISOLATED)
+def test_error_has_no_members(bk: BrokerSession) -> None:
+    bk.nameserver.ignores(ROUTE)
+    bk.restart()
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=20) >> Silence()
+    bk.nameserver.answers(ROUTE, ResponseCode.SYSTEM_ERROR, remark="of a test")
     bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter) >> Request(REGISTER)
 
 

@@ -157,6 +157,12 @@ def unreadable_members_are_none(original, self, reply):
     return {} if found is None and reply.code == ResponseCode.SUCCESS else found
 
 
+@mutant(HaMembership.members_in, "A Broker asks on when the answer is an error.", V5)
+def errors_say_nothing_of_members(original, self, reply):
+    known = ResponseCode.SUCCESS, ResponseCode.TOPIC_NOT_EXIST
+    return original(self, reply) if reply.code in known else None
+
+
 @mutant(HaMembership._meet, "An isolated master does not tell its slaves where to copy from.", V5)
 def isolated_masters_tell_nobody(original, self, members, now):
     original(self, members if self.config.is_slave else {}, now)
