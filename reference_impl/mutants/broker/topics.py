@@ -324,6 +324,12 @@ def deleted_topics_leave_what_comes_again(original, self, topic):
     return []
 
 
+@mutant(TopicAdministration.retries_of, "A deleted topic takes along queues that are no topics.", V5)
+def deleted_topics_take_what_is_no_topic_along(original, self, topic):
+    groups = self.broker.group_administration.groups_of(topic)
+    return [f"%RETRY%{group}_{topic}" for group in groups]
+
+
 @mutant(TopicAdministration.queues, "The status of a topic shows its queues to write.", V5)
 def status_of_queues_to_write(original, self, topic):
     return topic.write_queue_nums

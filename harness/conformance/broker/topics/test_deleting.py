@@ -102,3 +102,19 @@ def test_deletion_takes_what_comes_again_along(bk: BrokerSession) -> None:
     bk.delete_topic(topic) >> Reply(SUCCESS)
     bk.topic_config(again) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
     bk.max_offset(again).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["deleted-topics-take-what-is-no-topic-along"], clock=True)
+def test_deletion_leaves_what_is_no_topic(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    again = f"%RETRY%{group}_{topic}"
+    bk.create_group(group) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 0, 7) >> Reply(SUCCESS)
+    bk.create_topic(again) >> Reply(SUCCESS)
+    bk.send(again, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.delete_topic(again) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 1)
+    bk.topic_config(again) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
+    bk.delete_topic(topic) >> Reply(SUCCESS)
+    bk.max_offset(again).offset >> Reply(SUCCESS, 1)
