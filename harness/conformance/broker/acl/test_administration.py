@@ -69,6 +69,7 @@ UNREADABLE = (
     "127.0.0.0-256",
     "127.0.0.9-0",
     "::10000",
+    "1:2:3",
 )
 """Texts that are no addresses."""
 
