@@ -56,7 +56,6 @@ class ConsumerGroup(msgspec.Struct):
     """By connection."""
     subscriptions: dict[str, Subscription] = {}
     """By topic."""
-    updated: int = 0
 
     @property
     def is_broadcasting(self) -> bool:
@@ -140,7 +139,6 @@ class Clients(Part):
         changed = not without_sub and self.subscribe(group, data.subscription_data_set)
         if not without_sub:
             self.broker.filters.subscribed(name, data.subscription_data_set, now)
-        group.updated = now
         if (joined or changed) and (config is None or config.notify_consumer_ids_changed_enable):
             self.tell_members(name, group)
 
