@@ -353,16 +353,23 @@ def test_many_keys_survive_once(bk: BrokerSession) -> None:
             bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, sent)
 
 
-@case(kills=["queues-begin-anew"], own_server=True)
+@case(kills=["queues-begin-anew", "queues-begin-at-the-last-checkpoint"], own_server=True)
 def test_many_messages_survive_once(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    for first in range(0, 3_600, 1_200):
-        bk.send_batch(topic, [b"%d" % number for number in range(first, first + 1_200)], 1) >> Reply(SUCCESS)
-    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 3_600)
+    queues = ((bk.topic(), 1), (bk.topic("other"), 3))
+    for first in range(0, 4_800, 1_200):
+        for topic, queue in queues:
+            batch = [b"%d in %d" % (number, queue) for number in range(first, first + 1_200)]
+            bk.send_batch(topic, batch, queue).offset >> Reply(SUCCESS, first)
+        if not first:
+            bk.restart()
+    for topic, queue in queues:
+        bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, 4_800)
     bk.restart("kill")
-    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 3_600)
-    for number in (0, 1_799, 3_599):
-        bk.pull(topic, 1, number, most=1).bodies >> Reply(SUCCESS, [b"%d" % number])
+    for topic, queue in queues:
+        bk.max_offset(topic, queue).offset.eventually() >> Reply(SUCCESS, 4_800)
+        for number in (0, 1_199, 1_200, 4_799):
+            pull = bk.pull(topic, queue, number, most=1)
+            pull.bodies.eventually() >> Reply(SUCCESS, [b"%d in %d" % (number, queue)])
 
 
 # -- when the disk is nearly full ----------------------------------------------------------------------------

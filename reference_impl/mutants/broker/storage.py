@@ -131,6 +131,18 @@ def cleaned_queues_come_back(original, self, *, keep):
                 del queues[queue_id]
 
 
+@mutant(
+    Store.catch_up, "After a kill, queues that have got many messages since the last checkpoint begin there."
+)
+def queues_begin_at_the_last_checkpoint(original, self):
+    queues = [queue for queues in self._queues.values() for queue in queues.values()]
+    ends = [queue.max_offset for queue in queues]
+    original(self)
+    for queue, end in list(zip(queues, ends, strict=True))[1:]:
+        if queue.max_offset - end > 3_000:
+            queue.min_offset = end
+
+
 @mutant(Store.catch_up, "After a restart, the keys of all messages are in the index twice.")
 def keys_are_read_twice(original, self):
     original(self)
