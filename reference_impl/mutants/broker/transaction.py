@@ -149,6 +149,18 @@ def transactions_end_again(original, self, half):
     return half.queue_offset if found is None else found
 
 
+@mutant(Store.put, "The mark of a transaction that has ended has no tag.")
+def marks_have_no_tag(original, self, message, now):
+    if message.topic == TopicName.TRANS_OP_HALF:
+        message.properties = {}
+    return original(self, message, now)
+
+
+@mutant(Transactions.mark, "All marks of transactions that have ended name the same half message.")
+def marks_name_one_half(original, self, offset):
+    return original(self, min(offset, 1))
+
+
 @mutant(Transactions._note_progress, "How far ends of transactions were read is not noted.")
 def marks_make_no_progress(original, self, now):
     original(self, now)

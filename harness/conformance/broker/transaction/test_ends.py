@@ -1,6 +1,8 @@
 """Chapter transaction: half messages and the ends that producers send."""
 
 from harness.conformance import (
+    ANYTHING,
+    AnyOf,
     Containing,
     Including,
     Reply,
@@ -29,7 +31,7 @@ from harness.conformance.broker.whole import (
     send_whole,
     sent_members,
 )
-from harness.session import BrokerSession
+from harness.session import Answer, BrokerSession
 from harness.wire import ResponseCode
 from harness.wire.messages import decode_offset_id
 
@@ -268,3 +270,37 @@ def test_commit_that_cannot_be_stored_is_refused(bk: BrokerSession) -> None:
         bk.end_transaction(group, *place(long), COMMIT) >> illegal
     bk.end_transaction(group, *place(short), COMMIT) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [bytes(200)])
+
+
+HALVES, MARKS = "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC"
+
+
+def ended(bk: BrokerSession, topic: str) -> Answer:
+    """Of three half messages, the second and the third end; the answer to the send of the last one."""
+    group = bk.group()
+    halves = [half(bk, topic, group) for _ in range(3)]
+    for sent, verdict in zip(halves[1:], (COMMIT, ROLL_BACK), strict=True):
+        bk.end_transaction(group, *place(sent), verdict) >> Reply(SUCCESS)
+    return halves[-1]
+
+
+@case(kills=["marks-have-no-tag", "marks-name-one-half"], own_server=True)
+def test_ends_are_marked_one_by_one(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    at = place(ended(bk, topic))[1]
+    for there in ((HALVES, 0, b"half"), (topic, 1, b"half"), (MARKS, 0, b"1"), (MARKS, 0, b"2")):
+        seen = bk.view(at).seen("message", lambda one: (one.topic, one.queue_id, one.body))
+        seen.eventually() >> Reply(SUCCESS, [there])
+        tags = bk.view(at).seen("tag", lambda one: one.properties.get("TAGS"))
+        tags >> Reply(SUCCESS, ["d" if there[0] == MARKS else None])
+        end = bk.view(at).seen("end", lambda one: one.physical_offset + one.size)
+        at = (end >> Reply(SUCCESS, [ANYTHING])).value[0]
+
+
+@case(kills=["marks-have-no-tag", "marks-name-one-half"], clock=True, own_server=True)
+def test_ends_are_marked(bk: BrokerSession) -> None:
+    ended(bk, bk.topic())
+    bk.advance(10)
+    marks = bk.pull(MARKS).seen("marks (body, tag)", lambda one: (one.body, one.properties.get("TAGS")))
+    one_by_one = Reply(SUCCESS, [(b"1,", "d"), (b"2,", "d")])
+    marks.eventually() >> AnyOf(one_by_one, Reply(SUCCESS, [(b"1,2,", "d")]))
