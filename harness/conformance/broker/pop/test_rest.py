@@ -1,9 +1,14 @@
 """Chapter pop: what is left, and what has come again once."""
 
-from harness.conformance import Including, Reply, case
+from harness.conformance import ABSENT, AnyOf, Between, Including, Reply, case
 from harness.conformance.broker.pop.popping import HIDDEN, NOTHING, SUCCESS, filled, popped
 from harness.session import BrokerSession
-from harness.spec.broker.hidden import REVIVAL, WRITTEN
+from harness.spec.broker.hidden import RECOVERY, REVIVAL, WRITTEN
+
+REVIVE_QUEUES = 8
+"""Pops are kept in one of them after the other."""
+LONG = 400
+"""Protocol seconds; two restarts take less."""
 
 
 def two_of_each(bk: BrokerSession) -> tuple[str, str]:
@@ -49,3 +54,49 @@ def test_comes_again_once_over_a_kill(bk: BrokerSession) -> None:
     for _ in range(5):
         bk.advance(HIDDEN + REVIVAL)
         bk.pop(topic, group) >> NOTHING
+
+
+@case(
+    kills=["acknowledgements-need-their-pops", "pops-change-places-at-a-start"],
+    clock=True,
+    own_server=True,
+)
+def test_done_stays_done_over_stops(bk: BrokerSession) -> None:
+    topic, group = filled(bk, *(b"%d" % number for number in range(2 * REVIVE_QUEUES)))
+    handles = []
+    for number in range(2 * REVIVE_QUEUES):
+        pop = bk.pop(topic, group, most=1, invisible=LONG)
+        pop.bodies >> Reply(SUCCESS, [b"%d" % number])
+        handles += (pop.handles >> Reply(SUCCESS)).value
+    for done in (handles[:REVIVE_QUEUES], handles[REVIVE_QUEUES:-1]):
+        for handle in done:
+            bk.ack(topic, group, handle) >> Reply(SUCCESS)
+        bk.restart()
+    bk.advance(LONG)
+    for _ in range(RECOVERY // REVIVAL):
+        bk.advance(REVIVAL)
+        pop = bk.pop(topic, group)
+        answer = pop >> AnyOf(Reply(SUCCESS), NOTHING)
+        if answer.command is not None and answer.command.code == SUCCESS:
+            break
+    again = [b"%d" % (2 * REVIVE_QUEUES - 1)]  # once or, as Apache does on a busy machine, twice
+    pop.bodies >> AnyOf(Reply(SUCCESS, again), Reply(SUCCESS, again * 2))
+    bk.pop(topic, group) >> NOTHING
+
+
+@case(kills=["progress-of-pops-is-not-noted", "progress-of-pops-is-behind"], clock=True, own_server=True)
+def test_progress_is_noted(bk: BrokerSession) -> None:
+    log = f"rmq_sys_REVIVE_LOG_{bk.cluster_name}"
+    key, handles, noted = f"{log}@CID_RMQ_SYS_REVIVE_GROUP", [], {}
+    topic, group = filled(bk, *(b"%d" % number for number in range(2 * REVIVE_QUEUES)))
+    for _ in range(2 * REVIVE_QUEUES):
+        handles += (bk.pop(topic, group, most=1, invisible=30).handles >> Reply(SUCCESS)).value
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including({key: ABSENT})}))
+    for handle in handles:
+        bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.advance(30 + REVIVAL + bk.jitter)
+    for queue in range(REVIVE_QUEUES):
+        records = (bk.max_offset(log, queue).offset >> Reply(SUCCESS, Between(0, len(handles) * 2))).value
+        if records:  # a pop and its acknowledgement leave one each
+            noted[str(queue)] = Between(records // 2 - 1, records - 1)
+    bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": Including({key: noted})}))
