@@ -10,6 +10,7 @@ from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.slave_links import SlaveLinks
 from reference_impl.broker.store import Store
+from reference_impl.broker.timers import Timers
 from reference_impl.mutants.registry import V5, after, mutant
 
 _FAR = 1 << 40
@@ -332,6 +333,18 @@ def settings_cut_half_messages(original, self, pairs, now):
 def promoted_slaves_see_to_no_delays(original, self):
     began_as_slave = self.__dict__.setdefault("began_as_slave", self.config.is_slave)
     return original(self) and not began_as_slave
+
+
+@mutant(
+    Timers.expect,
+    "Of several timed messages that a slave was pushed, it delivers the first, once a master.",
+    V5,
+)
+def promoted_slaves_see_to_one_timer(original, self, message):
+    if self._end < message.queue_offset:
+        self._add(self._message(self._end), message.store_timestamp)
+        self._end = message.queue_offset
+    original(self, message)
 
 
 @mutant(MasterLink.tick, "A slave reports only when its log has grown.")

@@ -6,6 +6,7 @@ from harness.conformance import ANYTHING, Between, Closed, Including, Pushed, Re
 from harness.conformance.broker.registrations import REGISTER
 from harness.conformance.broker.replication.logs import FILE, SUCCESS
 from harness.conformance.broker.role.changing import MASTER
+from harness.conformance.broker.tools import asked, state_of
 from harness.session import BrokerSession
 from harness.session.broker.replication import Master
 from harness.wire import RequestCode, ResponseCode
@@ -20,6 +21,7 @@ SLAVE = {
     "registerNameServerPeriod": "10000",
     "haSendHeartbeatInterval": "2000",
 }
+WRITTEN = 20
 TOLD_WITHIN = 20
 """Protocol seconds in which a slave surely registers, hears of its master, and has connected and reported."""
 AGAIN_WITHIN = 12
@@ -223,6 +225,29 @@ def test_promoted_slave_delivers_what_waits(bk: BrokerSession) -> None:
     bk.advance(5 + bk.jitter)
     for queue in range(3):
         bk.pull(TOPIC, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
+
+
+@case(kills=["promoted-slaves-see-to-one-timer"], clock=True, own_server=True, setup=SLAVE)
+def test_promoted_slave_delivers_what_is_timed(bk: BrokerSession) -> None:
+    master, log = followed(bk), b""
+    state = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, ANYTHING)
+    due = (int(state.value["bootTimestamp"]) // 1_000 + 300) * 1_000
+    for number in range(3):
+        said = {"TIMER_DELIVER_MS": str(due), "TIMER_OUT_MS": str(due - 1_000), "UNIQ_KEY": bk.name("key")}
+        said |= {"REAL_TOPIC": TOPIC, "REAL_QID": str(number)}
+        log += bk.logged(TopicName.TIMER, b"%d" % number, at=len(log), number=number, properties=said)
+    master.push(0, log)
+    master.report(len(log)).offset >> Pushed(len(log))
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.send(TOPIC, b"3", 3, properties={"TIMER_DELIVER_MS": str(due)}) >> Reply(SUCCESS)
+    bk.advance(WRITTEN)
+    for queue in range(4):
+        bk.max_offset(TOPIC, queue).offset >> Reply(SUCCESS, 0)
+    bk.restart()
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    bk.advance(300 + bk.jitter)
+    for queue in range(4):
+        bk.pull(TOPIC, queue, most=1).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
 
 
 SMALL_FILES = {**SLAVE, "mappedFileSizeCommitLog": str(FILE)}
