@@ -294,6 +294,64 @@ def test_time_outlives_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic, 1, most=1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
 
+RARELY = {"flushDelayOffsetInterval": "3600000"}
+"""How far delayed messages were delivered is written at an orderly end."""
+
+
+@case(kills=["progress-of-levels-ends-with-the-broker"], clock=True, own_server=True, setup=RARELY)
+def test_progress_of_levels_outlives_a_stop(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for level in (1, 2):
+        bk.send(topic, b"%d" % level, level, properties={"DELAY": str(level)}) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    for queue in (1, 2):
+        bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
+    bk.restart()
+    bk.send(topic, b"after", 3, properties={"DELAY": "2"}) >> Reply(SUCCESS)
+    bk.advance(5 + 1 + bk.jitter)
+    bk.pull(topic, 3).bodies.eventually() >> Reply(SUCCESS, [b"after"])
+    for queue in (1, 2):
+        bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 1)
+
+
+def two_timed(bk: BrokerSession) -> str:
+    """A topic to which two timed messages have been delivered, in the queues 1 and 2."""
+    topic = bk.topic()
+    for queue, seconds in ((1, 3), (2, 5)):
+        said = {"TIMER_DELAY_SEC": str(seconds)}
+        bk.send(topic, b"%d" % queue, queue, properties=said) >> Reply(SUCCESS)
+    bk.advance(5 + 4 + bk.jitter)
+    for queue in (1, 2):
+        bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
+    return topic
+
+
+def come_no_more(bk: BrokerSession, topic: str) -> None:
+    """Neither of them is delivered again, though others are."""
+    bk.send(topic, b"after", 0, properties={"TIMER_DELAY_SEC": "5"}) >> Reply(SUCCESS)
+    bk.advance(5 + 20 + bk.jitter)
+    bk.pull(topic, 0, most=1).bodies.eventually() >> Reply(SUCCESS, [b"after"])
+    for queue in (1, 2):
+        bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 1)
+
+
+@case(kills=["progress-of-timers-ends-with-the-broker"], clock=True, own_server=True, setup=RARELY)
+def test_progress_of_timers_outlives_a_stop(bk: BrokerSession) -> None:
+    topic = two_timed(bk)
+    bk.restart()
+    come_no_more(bk, topic)
+
+
+@case(kills=["progress-of-timers-is-written-in-quiet-times"], clock=True, own_server=True)
+def test_progress_of_timers_outlives_a_kill(bk: BrokerSession) -> None:
+    topic = two_timed(bk)
+    for _ in range(24):
+        bk.send(topic, b"waits", 3, properties={"TIMER_DELAY_SEC": "3600"}) >> Reply(SUCCESS)
+        bk.advance(5)
+    bk.restart("kill")
+    come_no_more(bk, topic)
+
+
 @case(kills=["delayed-come-from-the-broker", "delayed-lose-their-wait"], clock=True)
 def test_is_stored_as_a_whole(bk: BrokerSession) -> None:
     topic, connection = bk.topic(), bk.connect()

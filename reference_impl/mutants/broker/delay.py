@@ -4,6 +4,7 @@ import msgspec
 
 from harness.wire.messages import PropertyName, TopicName, decode_message
 from reference_impl.broker.delays import Delays
+from reference_impl.broker.part import NEVER
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import GetStatus, Put, PutStatus, Store
 from reference_impl.broker.timer_metrics import TimerMetrics
@@ -186,6 +187,25 @@ def levels_need_the_timer(original, self, message, now):
 @mutant(Timers._read_again, "A restart loses timed messages.", V5)
 def timed_are_forgotten(original, self):
     return None
+
+
+@mutant(Delays.stop, "How far levels were delivered is not written at an orderly end.")
+def progress_of_levels_ends_with_the_broker(original, self, now):
+    return
+
+
+@mutant(Timers.stop, "How far timed messages were delivered is not written at an orderly end.", V5)
+def progress_of_timers_ends_with_the_broker(original, self, now):
+    if self._write_at <= now:
+        original(self, now)
+
+
+@mutant(Timers.expect, "How far timed messages were delivered is written when none has come for a while.", V5)
+def progress_of_timers_is_written_in_quiet_times(original, self, message):
+    waits = self._write_at != NEVER
+    original(self, message)
+    if waits:
+        self._write_at = self._later(message.store_timestamp)
 
 
 @after(Delays.time_up, "A message that was delayed comes from the Broker itself.")
