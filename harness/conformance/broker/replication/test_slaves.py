@@ -2,7 +2,7 @@
 
 import struct
 
-from harness.conformance import ANYTHING, Between, Closed, Including, Pushed, Reply, Silence, case
+from harness.conformance import ANYTHING, Between, Closed, Including, Matching, Pushed, Reply, Silence, case
 from harness.conformance.broker.registrations import REGISTER
 from harness.conformance.broker.replication.logs import FILE, SUCCESS
 from harness.conformance.broker.role.changing import MASTER
@@ -230,7 +230,8 @@ def test_promoted_slave_delivers_what_waits(bk: BrokerSession) -> None:
 @case(kills=["promoted-slaves-see-to-one-timer"], clock=True, own_server=True, setup=SLAVE)
 def test_promoted_slave_delivers_what_is_timed(bk: BrokerSession) -> None:
     master, log = followed(bk), b""
-    state = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, ANYTHING)
+    started = Including({"bootTimestamp": Matching(r"^\d{13}$")})
+    state = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, started)
     due = (int(state.value["bootTimestamp"]) // 1_000 + 300) * 1_000
     for number in range(3):
         said = {"TIMER_DELIVER_MS": str(due), "TIMER_OUT_MS": str(due - 1_000), "UNIQ_KEY": bk.name("key")}
