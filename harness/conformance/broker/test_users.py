@@ -199,7 +199,15 @@ def test_user_is_removed(bk: BrokerSession) -> None:
     asks(bk, user.sign) >> Reply(NO_PERMISSION, remark=f"User:{user.access_key} is not found.")
 
 
-@case(kills=["every-user-changes-super-users", "every-user-raises-users"], setup=WITH_RIGHTS)
+@case(
+    kills=[
+        "every-user-changes-super-users",
+        "every-user-raises-users",
+        "super-users-alone-change-users",
+        "super-users-alone-remove-users",
+    ],
+    setup=WITH_RIGHTS,
+)
 def test_super_users_are_for_super_users(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     great, plain, name = make(bk, "secret-1", userType="Super"), make(bk, "secret-2"), bk.name("U")
@@ -215,6 +223,11 @@ def test_super_users_are_for_super_users(bk: BrokerSession) -> None:
     about(bk, RequestCode.AUTH_DELETE_USER, great.access_key) >> Reply(NO_PERMISSION, remark=NOT_CHANGED)
     show(bk, great) >> Reply(SUCCESS, shown(great, "Super"))
     show(bk, plain) >> Reply(SUCCESS, shown(plain))
+    other = make(bk, "secret-4")
+    about(bk, RequestCode.AUTH_UPDATE_USER, other.access_key, userStatus="disable") >> Reply(SUCCESS)
+    show(bk, other) >> Reply(SUCCESS, shown(other, status="disable"))
+    about(bk, RequestCode.AUTH_DELETE_USER, other.access_key) >> Reply(SUCCESS)
+    show(bk, other) >> NONE
     bk.sign_as(great)
     about(bk, RequestCode.AUTH_CREATE_USER, name, **made) >> Reply(SUCCESS)
     about(bk, RequestCode.AUTH_UPDATE_USER, plain.access_key, userType="Super") >> Reply(SUCCESS)

@@ -4,7 +4,7 @@ import msgspec
 
 from harness.wire import ResponseCode
 from reference_impl.broker import users
-from reference_impl.broker.users import DISABLED, NORMAL, Users
+from reference_impl.broker.users import DISABLED, NORMAL, NOT_CHANGED, Users
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
@@ -153,6 +153,18 @@ def changes_of_users_are_not_stored(original, self):
 @mutant(Users.is_below, "Every user makes, changes and removes Super users.", V5)
 def every_user_changes_super_users(original, self, command):
     return False
+
+
+@mutant(Users.update, "Who is no Super user changes none.", V5)
+def super_users_alone_change_users(original, self, command, connection, now):
+    if self.is_below(command) and b"Super" not in command.body:
+        return self.refused(NOT_CHANGED)
+    return original(self, command, connection, now)
+
+
+@mutant(Users.delete, "Who is no Super user removes none.", V5)
+def super_users_alone_remove_users(original, self, command, connection, now):
+    return self.refused(NOT_CHANGED) if self.is_below(command) else original(self, command, connection, now)
 
 
 @mutant(Users.update, "Every user raises users to Super users.", V5)
