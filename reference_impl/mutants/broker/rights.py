@@ -257,6 +257,11 @@ def policies_are_all_custom(original, self, subject, policies):
     original(self, subject, [msgspec.structs.replace(one, policy_type=CUSTOM) for one in policies])
 
 
+@mutant(Rights.put, "Of several policies, the first changes what a user may, and the others nothing.", V5)
+def later_policies_change_nothing(original, self, subject, policies):
+    original(self, subject, policies[:1] if subject in self.table else policies)
+
+
 @mutant(Rights.give, "Whom the field names counts before whom the body names.", V5)
 def fields_name_before_bodies(original, self, command, connection, now):
     body = command.body.replace(b'"subject"', b'"other"')
@@ -289,6 +294,19 @@ def all_rights_are_listed(original, self, user, resource):
 @mutant(Rights.matching, "A user with a resource that is asked for is listed with all.", V5)
 def rights_are_listed_whole(original, self, user, resource):
     return [self.table[one.subject] for one in original(self, user, resource)]
+
+
+@mutant(Rights.matching, "Users with rights are listed in the order in which they were given some.", V5)
+def rights_are_listed_as_they_came(original, self, user, resource):
+    places = list(self.table)
+    return sorted(original(self, user, resource), key=lambda one: places.index(one.subject))
+
+
+@mutant(Rights.show_all, "A list of rights that lacks a filter is refused.", V5)
+def lists_of_rights_need_both_filters(original, self, command, connection, now):
+    if not {"subjectFilter", "resourceFilter"} <= (command.ext or {}).keys():
+        raise RefusedError("there is no filter")
+    return original(self, command, connection, now)
 
 
 @after(Rights.show_all, "Where there are no rights, the list is empty.", V5)

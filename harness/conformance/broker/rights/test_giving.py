@@ -55,26 +55,28 @@ def test_rights_are_given(bk: BrokerSession) -> None:
     rights(bk, other) >> Reply(SUCCESS, shown(other, *many))
 
 
-@case(kills=["policies-are-all-custom", "fields-name-before-bodies"], setup=GUARDED)
+@case(
+    kills=["policies-are-all-custom", "fields-name-before-bodies", "later-policies-change-nothing"],
+    setup=GUARDED,
+)
 def test_rights_have_two_kinds(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     user, other = make(bk, "secret"), make(bk, "secret-2")
-    custom, plain, default = entry("Topic:A", "Pub"), entry("Topic:B", "Pub"), entry("Topic:A", "Sub")
-    said = document(
-        {
-            "subject": f"USER:{user.access_key}",
-            "policies": [
-                {"policyType": "default", "entries": [default]},
-                {"policyType": "Nonsense", "entries": [custom]},
-                {"policyType": "Custom", "entries": []},
-            ],
-        }
-    )
-    for code in GIVING:
+    plain = entry("Topic:B", "Pub")
+    for code, (of_custom, of_default) in zip(GIVING, (("Pub", "Sub"), ("Get", "List")), strict=True):
+        custom, default = entry("Topic:A", of_custom), entry("Topic:A", of_default)
+        policies = [
+            {"policyType": "default", "entries": [default]},
+            {"policyType": "Nonsense", "entries": [custom]},
+            {"policyType": "Custom", "entries": []},
+        ]
+        said = document({"subject": f"USER:{user.access_key}", "policies": policies})
         bk.call(code, {"subject": named(other)}, said) >> Reply(SUCCESS)
+        both = shown(user, default, kind="Default")
+        both["policies"] += shown(user, custom)["policies"]
+        rights(bk, user) >> Reply(SUCCESS, both)
     give(bk, user, plain) >> Reply(SUCCESS)
-    both = shown(user, default, kind="Default")
-    both["policies"] += shown(user, custom, plain)["policies"]
+    both["policies"][1]["entries"].append(plain)
     rights(bk, user) >> Reply(SUCCESS, both)
     rights(bk, other) >> NONE
 
@@ -111,15 +113,22 @@ def listed(bk: BrokerSession, user: str = "", resource: str = "") -> Exchange:
 
 
 @case(
-    kills=["all-rights-are-listed", "rights-are-listed-whole", "no-rights-are-an-empty-list"], setup=GUARDED
+    kills=[
+        "all-rights-are-listed",
+        "rights-are-listed-whole",
+        "no-rights-are-an-empty-list",
+        "rights-are-listed-as-they-came",
+        "lists-of-rights-need-both-filters",
+    ],
+    setup=GUARDED,
 )
 def test_rights_are_listed(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     part, topic = bk.name("M"), bk.name("Thema-ü")
     first, second = (make(bk, f"secret-{one}", named=f"{one}{part}{one}") for one in "ab")
     on_topic, on_group = entry(f"Topic:{topic}", "Pub"), entry("Group:G", "Sub")
-    give(bk, first, on_topic, on_group) >> Reply(SUCCESS)
     give(bk, second, on_group) >> Reply(SUCCESS)
+    give(bk, first, on_topic, on_group) >> Reply(SUCCESS)
     both = [shown(first, on_topic, on_group), shown(second, on_group)]
     listed(bk, user=part) >> Reply(SUCCESS, both)
     listed(bk, user=f"er:a{part}") >> Reply(SUCCESS, both[:1])
@@ -130,6 +139,10 @@ def test_rights_are_listed(bk: BrokerSession) -> None:
     listed(bk, user=f"b{part}", resource=topic) >> NONE
     listed(bk, user=bk.name("N")) >> NONE
     listed(bk) >> Reply(SUCCESS, Including(both))
+    code = RequestCode.AUTH_LIST_ACL
+    asked(bk, code, subjectFilter=part) >> Reply(SUCCESS, both)
+    asked(bk, code, resourceFilter=topic) >> Reply(SUCCESS, [shown(first, on_topic)])
+    asked(bk, code) >> Reply(SUCCESS, Including(both))
 
 
 @case(kills=["names-of-users-are-resources"], setup=GUARDED)
