@@ -127,10 +127,11 @@ RIGHTS = document({"policies": [{"entries": [RIGHT], "policyType": "Custom"}], "
 @case(kills=["users-are-made", "rights-are-shown"])
 def test_users_are_refused_without_a_provider(bk: BrokerSession) -> None:
     refused = Reply(ERROR, remark="An system error occurred, please try again later.")
+    blank = Reply(ResponseCode.NO_PERMISSION, remark="username can not be blank")
     user, subject = {"username": "ana"}, {"subject": "User:ana"}
     for code in (RequestCode.AUTH_CREATE_USER, RequestCode.AUTH_UPDATE_USER):
         bk.call(code, user, USER) >> refused
-        bk.call(code, {"username": "  "}, USER) >> Reply(ResponseCode.NO_PERMISSION)
+        bk.call(code, {"username": "  "}, USER) >> blank
     for code in (RequestCode.AUTH_DELETE_USER, RequestCode.AUTH_GET_USER, RequestCode.AUTH_LIST_USER):
         bk.call(code, user) >> refused
     for code in (RequestCode.AUTH_CREATE_ACL, RequestCode.AUTH_UPDATE_ACL):
