@@ -330,6 +330,11 @@ def light_topics_of_all_parents_go(original, self, queue, minutes, now):
     return original(self, queue, minutes if minutes > 0 else 1, now)
 
 
+@mutant(LightTopics.is_over, "Light topics go at once that are kept for 0 minutes.", V55)
+def light_topics_that_are_kept_for_no_time_go(original, self, queue, minutes, now):
+    return original(self, queue, 1 if minutes == 0 else minutes, now)
+
+
 @mutant(LightTopics.is_over, "Light topics go as long after their first message as after the last.", V55)
 def light_topics_age_from_their_first_message(original, self, queue, minutes, now):
     stored = self.broker.store.timestamp_of(queue, 0, 0) or 0

@@ -1,6 +1,6 @@
 """Chapter light: what tools see of light topics, which of them go, and what is refused."""
 
-from harness.conformance import Between, Including, Matching, Reply, Silence, case
+from harness.conformance import Between, Containing, Including, Matching, Reply, Silence, case
 from harness.conformance.broker.light.lights import (
     LIGHT,
     NOTHING,
@@ -192,6 +192,7 @@ def test_go_with_their_parent(bk: BrokerSession) -> None:
         "unused-light-topics-stay",
         "light-topics-are-kept-briefly",
         "light-topics-of-all-parents-go",
+        "light-topics-that-are-kept-for-no-time-go",
         "light-topics-age-from-their-first-message",
         "light-topics-have-no-shortest-time",
         "subscriptions-outlive-light-topics",
@@ -201,12 +202,13 @@ def test_go_with_their_parent(bk: BrokerSession) -> None:
     setup=AGEING,
 )
 def test_unused_ones_go(bk: BrokerSession) -> None:
-    topic, short, lasting = (parent(bk, KEPT_FOR + minutes) for minutes in ("3", "1", "-1"))
+    topic, short, lasting, zero = (parent(bk, KEPT_FOR + minutes) for minutes in ("3", "1", "-1", "0"))
     group, client = consumed(bk, topic, "old", b"a", b"b")
     (handle,) = (bk.light_pop(topic, group, client, most=1, poll=SOON).handles >> Reply(SUCCESS)).value
     ack(bk, topic, group, "old", handle) >> Reply(SUCCESS)
     fill(bk, topic, "young", b"1")
-    fill(bk, lasting, "old", b"x")
+    for name in (lasting, zero):
+        fill(bk, name, "old", b"x")
     bk.advance(80)
     fill(bk, short, "old", b"y")
     bk.advance(75)
@@ -215,8 +217,9 @@ def test_unused_ones_go(bk: BrokerSession) -> None:
     put(bk, topic, "young", b"2")
     bk.subscribe(topic, group, client, "old") >> Reply(SUCCESS)
     bk.advance(60 + bk.jitter)
-    for name, light, most in ((topic, "old", 0), (topic, "young", 2), (short, "old", 0), (lasting, "old", 1)):
-        judge_end(bk, name, light, most)
+    for name, most in ((topic, 0), (short, 0), (lasting, 1), (zero, 1)):
+        judge_end(bk, name, "old", most)
+    judge_end(bk, topic, "young", 2)
     light_info(bk, topic, "old") >> Reply(SUCCESS, Including({"subscriber": []}))
     fill(bk, topic, "old", b"c")
     bk.subscribe(topic, group, client, "old") >> Reply(SUCCESS)
@@ -245,7 +248,8 @@ def test_subscriptions_have_a_limit(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic)
     client = subscribed(bk, topic, group, "one", "two")
-    refused = Reply(ResponseCode.LITE_SUBSCRIPTION_QUOTA_EXCEEDED)
+    remark = Containing("lite subscription quota exceeded 2")
+    refused = Reply(ResponseCode.LITE_SUBSCRIPTION_QUOTA_EXCEEDED, remark=remark)
     bk.subscribe(topic, group, client, "three") >> refused
     client_info(bk, topic, group, client) >> Reply(SUCCESS, Including({"liteTopicCount": 2}))
     bk.subscribe(topic, group, client, "two", action="PARTIAL_REMOVE") >> Reply(SUCCESS)
@@ -255,11 +259,13 @@ def test_subscriptions_have_a_limit(bk: BrokerSession) -> None:
 @case(kills=["disabled-groups-subscribe", "disabled-groups-pop-light-messages"], setup=LIGHT)
 def test_groups_must_be_allowed_to_consume(bk: BrokerSession) -> None:
     topic, group, client = parent(bk), bk.group(), bk.name("client")
-    attributes = {"+lite.bind.topic": topic}
+    attributes, refused = {"+lite.bind.topic": topic}, Containing("Consumer group is not allowed to consume.")
     bk.create_group(group, consumeEnable=False, attributes=attributes) >> Reply(SUCCESS)
     for action in ("PARTIAL_ADD", "COMPLETE_ADD"):
-        bk.subscribe(topic, group, client, "light", action=action) >> Reply(ILLEGAL)
-    bk.light_pop(topic, group, client) >> Reply(ResponseCode.NO_PERMISSION)
+        bk.subscribe(topic, group, client, "light", action=action) >> Reply(ILLEGAL, remark=refused)
+    bk.light_pop(topic, group, client) >> Reply(
+        ResponseCode.NO_PERMISSION, remark=f"subscription group no permission, {group}"
+    )
     bk.create_group(group, consumeEnable=True) >> Reply(SUCCESS)
     bk.subscribe(topic, group, client, "light") >> Reply(SUCCESS)
 
