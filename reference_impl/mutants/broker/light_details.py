@@ -39,6 +39,16 @@ def light_messages_that_return_release_no_pops(original, self, now):
         original(self, now)
 
 
+@mutant(LightPops.has_more, "A message of a light topic releases pops of one group.", V55)
+def light_messages_release_pops_of_one_group(original, self, queue, group=None):
+    subscriptions = self.broker.light_subscriptions
+    groups = [subscriptions.by_client[client].group for client in subscriptions.of_group(queue)]
+    if group is None and groups:
+        original(self, queue, groups[0])
+    else:
+        original(self, queue, group)
+
+
 @mutant(LightTopics.dispatch, "Who waits for light topics does not look once more.", V55)
 def light_dispatches_release_no_pops(original, self, command, connection, now):
     with _no_pop_released(self):
@@ -161,8 +171,15 @@ def light_offsets_before_the_first_cost_a_wait(original, self, found, queue, now
 
 @mutant(LightSubscriptions.changed, "Who subscribes to no light topic cannot leave one.", V55)
 def strangers_cannot_leave_light_topics(original, self, said, connection, now):
-    if said.get("action") == "PARTIAL_REMOVE" and said["clientId"] not in self.by_client:
+    if said.action == "PARTIAL_REMOVE" and said.client_id not in self.by_client:
         return Reply(ResponseCode.ILLEGAL_OPERATION)
+    return original(self, said, connection, now)
+
+
+@mutant(LightSubscriptions.changed, "Who leaves a light topic before any is of no group later on.", V55)
+def strangers_leave_light_topics_for_another_group(original, self, said, connection, now):
+    if said.action == "PARTIAL_REMOVE" and said.client_id not in self.by_client:
+        self.of(said.client_id, "", said.topic, connection, now)
     return original(self, said, connection, now)
 
 

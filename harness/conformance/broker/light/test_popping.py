@@ -12,6 +12,7 @@ from harness.conformance.broker.light.lights import (
     consume,
     consumed,
     fill,
+    light_info,
     parent,
     put,
     queue_of,
@@ -206,6 +207,7 @@ def test_each_group_gets_all(bk: BrokerSession) -> None:
         "light-pops-need-no-subscription",
         "light-subscriptions-stay",
         "strangers-cannot-leave-light-topics",
+        "strangers-leave-light-topics-for-another-group",
     ],
     setup=LIGHT,
 )
@@ -221,6 +223,8 @@ def test_unsubscribed_gets_none(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"two"])
     bk.light_pop(topic, group, client) >> NOTHING
     bk.subscribe(topic, group, stranger, "three") >> Reply(SUCCESS)
+    left = {"subscriber": [{"clientId": stranger, "group": group}]}
+    light_info(bk, topic, "three") >> Reply(SUCCESS, Including(left))
     bk.light_pop(topic, group, stranger, poll=SOON).bodies >> Reply(SUCCESS, [b"three"])
 
 
@@ -243,18 +247,28 @@ def test_all_are_said_at_once(bk: BrokerSession) -> None:
     bk.light_pop(topic, group, client) >> NOTHING
 
 
-@case(kills=["light-pops-do-not-wait", "light-messages-release-no-pops"], clock=True, setup=LIGHT)
+@case(
+    kills=[
+        "light-pops-do-not-wait",
+        "light-messages-release-no-pops",
+        "light-messages-release-pops-of-one-group",
+    ],
+    clock=True,
+    setup=LIGHT,
+)
 def test_waits_for_a_message(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
-    group = bound_group(bk, topic)
-    client, idle = (subscribed(bk, topic, group, name) for name in (light, "idle"))
+    group, other = bound_group(bk, topic), bound_group(bk, topic)
+    idle = subscribed(bk, topic, group, "idle")
     waiting = bk.light_pop(topic, group, idle, poll=30, on=bk.connect())
-    pop = bk.light_pop(topic, group, client, poll=90, on=bk.connect())
+    clients = [(one, subscribed(bk, topic, one, light)) for one in (group, other)]
+    pops = [bk.light_pop(topic, of, client, poll=90, on=bk.connect()) for of, client in clients]
     bk.advance(10)
     bk.call(RequestCode.TRIGGER_LITE_DISPATCH, {"group": group}) >> Reply(SUCCESS)
     put(bk, topic, "other", b"other")
     put(bk, topic, light, b"at last")
-    pop.bodies >> Reply(SUCCESS, [b"at last"])
+    for pop in pops:
+        pop.bodies >> Reply(SUCCESS, [b"at last"])
     bk.advance(20 + bk.jitter)
     waiting >> NOTHING
 
