@@ -166,21 +166,34 @@ def test_settings_have_their_defaults(bk: BrokerSession) -> None:
     bk.config().among(*known) >> Reply(SUCCESS, known)
 
 
-OF_THE_FILE = {"commercialBaseCount": "7", "waitTimeMillsInSendQueue": "350", "commercialTimerCount": "3"}
+OF_THE_FILE = {
+    "commercialBaseCount": "7",
+    "waitTimeMillsInSendQueue": "350",
+    "commercialTimerCount": "3",
+    "haMasterAddress": "10.9.8.7:654",
+}
 
 
-@case(kills=["one-setting-of-the-file-is-shown"], own_server=True, setup=OF_THE_FILE)
+@case(
+    kills=["one-setting-of-the-file-is-shown", "addresses-are-not-shown"],
+    own_server=True,
+    setup=OF_THE_FILE,
+)
 def test_settings_of_the_file_are_shown(bk: BrokerSession) -> None:
     bk.config().among(*OF_THE_FILE) >> Reply(SUCCESS, OF_THE_FILE)
 
 
-@case(kills=["settings-take-any-value", "settings-that-do-nothing-stay"], own_server=True)
+@case(
+    kills=["settings-take-any-value", "settings-that-do-nothing-stay", "addresses-are-not-shown"],
+    own_server=True,
+)
 def test_settings_keep_their_kind(bk: BrokerSession) -> None:
     good = {
         "commercialBaseCount": "7",
         "waitTimeMillsInSendQueue": "350",
         "disableConsumeIfConsumerReadSlowly": "TRUE",
         "messageStorePlugIn": "org.example.Plugin",
+        "namesrvAddr": f"{bk.nameserver.address};{bk.nameserver.address}",
         "flushDiskType": "SYNC_FLUSH",
     }
     bk.update_config(good) >> Reply(SUCCESS)

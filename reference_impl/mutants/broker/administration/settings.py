@@ -100,6 +100,12 @@ def one_setting_of_the_file_is_shown(found, self):
     return found | {key: known[key].default or "" for key in given[1:]}
 
 
+@after(Settings.pairs, "Settings that are empty at first are never shown.")
+def addresses_are_not_shown(found):
+    for key in ("haMasterAddress", "namesrvAddr"):
+        found.pop(key, None)
+
+
 @after(Settings.pairs, "A time is shown with its unit.")
 def times_are_shown_with_units(found):
     found["waitTimeMillsInSendQueue"] += "ms"
