@@ -373,6 +373,18 @@ def slave_connects_once(original, self, connection, now):
     self._dial_at = 1 << 62
 
 
+@mutant(MasterLink._leave, "A slave connects again when a NameServer names its master anew, and not sooner.")
+def slave_is_led_back_by_nameservers(original, self, again_at):
+    original(self, 1 << 62)
+
+
+@slave_is_led_back_by_nameservers.also(MasterLink.lost)
+def _(original, self, connection, now):
+    original(self, connection, now)
+    if self._connection is None:
+        self._dial_at = 1 << 62
+
+
 @mutant(MasterLink.patience, "A slave stays with a master that says nothing.", V5)
 def slave_stays_with_a_silent_master(original, self):
     return _FAR

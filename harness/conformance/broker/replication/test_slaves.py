@@ -58,22 +58,29 @@ def test_slave_reports_where_its_log_ends(bk: BrokerSession) -> None:
     master.next_report(within=4).offset >> Pushed(end)
 
 
-@case(kills=["slave-connects-once"], clock=True, own_server=True, setup=SLAVE)
+@case(
+    kills=["slave-connects-once", "slave-is-led-back-by-nameservers"],
+    clock=True,
+    own_server=True,
+    setup=SLAVE,
+)
 def test_slave_comes_again(bk: BrokerSession) -> None:
     master = followed(bk)
     end = pushed(bk, master)
+    bk.nameserver.answers(REGISTER)
     master.leaves()
     master.next_report(within=AGAIN_WITHIN).offset >> Pushed(end)
 
 
 @case(
-    kills=["slave-stays-with-a-silent-master", "slave-leaves-early"],
+    kills=["slave-stays-with-a-silent-master", "slave-leaves-early", "slave-is-led-back-by-nameservers"],
     clock=True,
     own_server=True,
     setup={**SLAVE, "haHousekeepingInterval": "20000"},
 )
 def test_slave_leaves_a_silent_master(bk: BrokerSession) -> None:
     master = followed(bk)
+    bk.nameserver.answers(REGISTER)
     bk.advance(10)
     master.push(0, b"")
     began = bk.mark()
@@ -138,7 +145,7 @@ def test_slave_waits_for_the_rest(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["slave-takes-other-offsets", "slave-cuts-its-log"],
+    kills=["slave-takes-other-offsets", "slave-cuts-its-log", "slave-is-led-back-by-nameservers"],
     clock=True,
     own_server=True,
     setup=SLAVE,
@@ -146,6 +153,7 @@ def test_slave_waits_for_the_rest(bk: BrokerSession) -> None:
 def test_slave_leaves_a_master_with_another_offset(bk: BrokerSession) -> None:
     master = followed(bk)
     end = pushed(bk, master)
+    bk.nameserver.answers(REGISTER)
     for begin, data in ((end - 3, b"overlaps"), (end + 5, b"")):
         master.push(begin, data)
         master.closes() >> Closed()
