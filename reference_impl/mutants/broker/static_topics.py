@@ -154,6 +154,20 @@ def mapped_sends_name_a_queue(original, self, topic, number, ext, remark="", *, 
     return original(self, topic, number, ext, remark)
 
 
+@mutant(StaticTopics.told_of, "A pull of some messages of a part goes on at its end.", V5)
+def mapped_pulls_go_on_behind_their_part(original, self, mapped, part, asked, reply):
+    original(self, mapped, part, asked, reply)
+    if reply.code == ResponseCode.SUCCESS and part.has_end:
+        reply.ext["nextBeginOffset"] = str(part.mapped(part.end_offset))
+
+
+@mutant(StaticTopics.told_of, "A pull behind a queue of several parts finds nothing.", V5)
+def mapped_queues_of_several_parts_end_like_one(original, self, mapped, part, asked, reply):
+    original(self, mapped, part, asked, reply)
+    if part is mapped.last and asked > int(reply.ext["maxOffset"]) - part.logic_offset + part.start_offset:
+        reply.code = ResponseCode.PULL_NOT_FOUND
+
+
 @mutant(StaticTopics.told_of, "A pull of what is gone from a mapped queue is to be repeated.", V5)
 def mapped_pulls_are_never_moved(original, self, mapped, part, asked, reply):
     original(self, mapped, part, asked, reply)

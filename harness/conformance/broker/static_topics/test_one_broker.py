@@ -163,6 +163,7 @@ def test_leader_alone_serves_a_queue(bk: BrokerSession) -> None:
         "mapped-offsets-begin-anew",
         "mapped-queues-have-their-last-part",
         "parts-begin-with-their-queue",
+        "mapped-pulls-go-on-behind-their-part",
     ]
 )
 def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
@@ -173,6 +174,7 @@ def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
     first.bodies >> Reply(SUCCESS, [b"0", b"1"])
     first.bounds >> Reply(SUCCESS, (0, 100))
     first.next_offset >> Reply(SUCCESS, 2, ext=Including({"offsetDelta": "-1"}))
+    bk.pull(topic, 2, most=1).next_offset >> Reply(SUCCESS, 1)
     last.bodies.eventually() >> Reply(SUCCESS, [b"100", b"101"])
     last.bounds >> Reply(SUCCESS, (100, 102))
     last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "97"}))
@@ -229,6 +231,16 @@ def test_pull_behind_a_queue_of_one_part_finds_nothing(bk: BrokerSession) -> Non
     for offset in (2, 3, 9_999):
         bk.pull(topic, 4, offset).next_offset >> Reply(ResponseCode.PULL_NOT_FOUND, 2, remark=ABSENT)
         bk.pull(topic, 4, offset).bounds >> Reply(ResponseCode.PULL_NOT_FOUND, (0, 2))
+
+
+@case(kills=["mapped-queues-of-several-parts-end-like-one"])
+def test_pull_behind_a_queue_of_several_parts_is_moved(bk: BrokerSession) -> None:
+    topic = continued(bk)
+    for offset in (103, 9_999):
+        pull = bk.pull(topic, 2, offset)
+        pull.next_offset >> Reply(ResponseCode.PULL_OFFSET_MOVED, 102, remark=ABSENT)
+        pull.bounds >> Reply(ResponseCode.PULL_OFFSET_MOVED, (100, 102))
+    bk.pull(topic, 2, 102).bounds >> Reply(ResponseCode.PULL_NOT_FOUND, (100, 102))
 
 
 @case(
