@@ -187,9 +187,15 @@ def kept(bk: BrokerSession, old: str, topic: str) -> int:
     return int(low)
 
 
-@case(kills=["old-files-stay", "low-offsets-stay"], clock=True, own_server=True, setup=EXPIRING)
+@case(
+    kills=["old-files-stay", "low-offsets-stay", "two-files-stay"],
+    clock=True,
+    own_server=True,
+    setup=EXPIRING,
+)
 def test_expired_files_are_deleted(bk: BrokerSession) -> None:
     old, topic, place = filled(bk)
+    bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 6)  # Each file has three messages.
     low = kept(bk, old, topic)
     bk.view(place) >> Reply(ResponseCode.SYSTEM_ERROR, remark=f"can not find message by the offset, {place}")
     stored = bk.pull(topic, 2, low, most=1).seen("store time", lambda one: one.store_timestamp)

@@ -76,6 +76,12 @@ def empty_queues_begin_anew(original, self):
     self.delete_empty_queues(keep="")
 
 
+@mutant(Store.first_file_since, "Of files that have all expired, two stay.")
+def two_files_stay(original, self, timestamp):
+    found, files = original(self, timestamp), self.log_files()
+    return files[-2] if len(files) > 1 and found == files[-1] else found
+
+
 @mutant(Store.first_file_since, "Files expire at once.")
 def files_expire_at_once(original, self, timestamp):
     return original(self, 1 << 60)
