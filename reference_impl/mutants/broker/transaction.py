@@ -6,7 +6,7 @@ from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, SysFlag, TopicName
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
-from reference_impl.broker.store import Store
+from reference_impl.broker.store import PutStatus, Store
 from reference_impl.broker.transactions import CHECKING_GROUP, Transactions
 from reference_impl.mutants.registry import V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -293,6 +293,14 @@ def transactions_have_no_id(original, self, message, now):
 def delayed_halves_are_asked_about(original, self, message, now):
     put = original(self, message, now)
     if message.topic == TopicName.SCHEDULE:
+        self._opened(message)
+    return put
+
+
+@mutant(Transactions.prepare, "A half message that is refused is open.")
+def refused_halves_are_open(original, self, message, now):
+    put = original(self, message, now)
+    if put.status is not PutStatus.PUT_OK:
         self._opened(message)
     return put
 

@@ -129,6 +129,27 @@ def test_ended_is_not_asked_about(bk: BrokerSession) -> None:
     asked.next_request() >> Silence()
 
 
+@case(
+    kills=["refused-halves-are-open"],
+    clock=True,
+    own_server=True,
+    setup={**QUICK, "transactionCheckMax": "1"},
+)
+def test_refused_is_not_asked_about(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, b"open")
+    too_long = {"TRAN_MSG": "true", "PGROUP": group, "UNIQ_KEY": "key-1", "p": "x" * 32768}
+    refused = Reply(ResponseCode.MESSAGE_ILLEGAL)
+    born = bk.broker_time()
+    bk.send(topic, b"refused", 1, properties=too_long, group=group, sys_flag=4, born=born) >> refused
+    bk.send(topic, b"behind", 1) >> Reply(SUCCESS)  # where the refused one would have been in the log
+    bk.advance(ROUND + bk.jitter)
+    asked.next_request(CHECK).seen_as(MESSAGE) >> Request(CHECK, (topic, 1, b"open"))
+    asked.next_request() >> Silence()
+    bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"behind"])
+
+
 @case(kills=["any-producer-is-asked"], clock=True, setup=QUICK)
 def test_other_producers_are_not_asked(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
