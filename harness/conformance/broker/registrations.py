@@ -50,7 +50,11 @@ def of_topic(topic: str) -> Where:
 def next_of_time(
     bk: BrokerSession, since: Answer | None = None, period: float = 30.0, *, at: NameServerView | None = None
 ) -> Answer:
-    """The next periodic registration after ``since``, or from now on."""
+    """The next periodic registration after ``since``, or from now on.
+
+    What a NameServer was just made to answer, it answers from now on: a Broker that makes up for what was
+    due while it was at rest may have sent several after ``since``.
+    """
     server = at or bk.nameserver
     mark = since or bk.mark()
     heard = server.next(REGISTER, since=mark, within=period + bk.jitter, where=all_topics)

@@ -314,13 +314,13 @@ def test_progress_of_levels_outlives_a_stop(bk: BrokerSession) -> None:
         bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 1)
 
 
-def two_timed(bk: BrokerSession) -> str:
+def two_timed(bk: BrokerSession, first: int = 3) -> str:
     """A topic to which two timed messages have been delivered, in the queues 1 and 2."""
     topic = bk.topic()
-    for queue, seconds in ((1, 3), (2, 5)):
+    for queue, seconds in ((1, first), (2, first + 2)):
         said = {"TIMER_DELAY_SEC": str(seconds)}
         bk.send(topic, b"%d" % queue, queue, properties=said) >> Reply(SUCCESS)
-    bk.advance(5 + 4 + bk.jitter)
+    bk.advance(first + 2 + 4 + bk.jitter)
     for queue in (1, 2):
         bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
     return topic
@@ -342,14 +342,20 @@ def test_progress_of_timers_outlives_a_stop(bk: BrokerSession) -> None:
     come_no_more(bk, topic)
 
 
-@case(kills=["progress-of-timers-is-written-in-quiet-times"], clock=True, own_server=True)
+@case(
+    kills=["progress-of-timers-is-written-in-quiet-times", "progress-of-timers-is-written-with-the-next"],
+    clock=True,
+    own_server=True,
+)
 def test_progress_of_timers_outlives_a_kill(bk: BrokerSession) -> None:
-    topic = two_timed(bk)
-    for _ in range(24):
-        bk.send(topic, b"waits", 3, properties={"TIMER_DELAY_SEC": "3600"}) >> Reply(SUCCESS)
-        bk.advance(5)
-    bk.restart("kill")
-    come_no_more(bk, topic)
+    for others, first in ((24, 3), (0, 30)):
+        topic = two_timed(bk, first)
+        for _ in range(others):
+            bk.send(topic, b"waits", 3, properties={"TIMER_DELAY_SEC": "3600"}) >> Reply(SUCCESS)
+            bk.advance(5)
+        bk.advance(120 - 5 * others)
+        bk.restart("kill")
+        come_no_more(bk, topic)
 
 
 @case(kills=["delayed-come-from-the-broker", "delayed-lose-their-wait"], clock=True)

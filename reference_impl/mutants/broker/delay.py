@@ -208,6 +208,14 @@ def progress_of_timers_is_written_in_quiet_times(original, self, message):
         self._write_at = self._later(message.store_timestamp)
 
 
+@mutant(Timers.tick, "How far timed messages were delivered is written when the next one comes.", V5)
+def progress_of_timers_is_written_with_the_next(original, self, now):
+    due = self._write_at
+    original(self, now)
+    if now < due:
+        self._write_at = due
+
+
 @after(Delays.time_up, "A message that was delayed comes from the Broker itself.")
 def delayed_come_from_the_broker(delivered, self):
     if delivered is not None and PropertyName.TIMER_OUT_MS not in delivered.properties:

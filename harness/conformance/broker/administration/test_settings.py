@@ -183,6 +183,12 @@ def test_settings_of_the_file_are_shown(bk: BrokerSession) -> None:
     bk.config().among(*OF_THE_FILE) >> Reply(SUCCESS, OF_THE_FILE)
 
 
+@case(kills=["addresses-without-a-value-are-shown"])
+def test_address_without_a_value_is_not_shown(bk: BrokerSession) -> None:
+    shown = {"haMasterAddress": None, "listenPort": bk.broker_address.rpartition(":")[2]}
+    bk.config().among(*shown) >> Reply(SUCCESS, shown)
+
+
 @case(
     kills=["settings-take-any-value", "settings-that-do-nothing-stay", "addresses-are-not-shown"],
     own_server=True,

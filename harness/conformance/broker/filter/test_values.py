@@ -47,6 +47,7 @@ def test_small_number_needs_32_bits(bk: BrokerSession) -> None:
     passes(bk, topic, "a > 5", 0)
     passes(bk, topic, "a < 5", 2)
     passes(bk, topic, "a > 2147483646L", 0)
+    passes(bk, topic, "a <= 2147483647", 0, 2)
 
 
 @case(kills=["whole-numbers-have-32-bits"], setup=ON)

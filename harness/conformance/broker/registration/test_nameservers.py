@@ -35,11 +35,11 @@ SLAVE = {"brokerRole": "SLAVE", "brokerId": "1", "unused": "{nameserver2}"}
 def test_failed_registration_is_repeated(bk: BrokerSession) -> None:
     """A Broker registers again, however the last registration ended."""
     bk.nameserver.answers(REGISTER, ResponseCode.SYSTEM_ERROR, remark="crc32 not match")
-    refused = next_of_time(bk, period=40)
+    next_of_time(bk, period=40)
     bk.nameserver.closes_on(REGISTER)
-    closed = next_of_time(bk, refused, 10)
+    next_of_time(bk, period=10)
     bk.nameserver.ignores(REGISTER)
-    ignored = next_of_time(bk, closed, 20)
+    ignored = next_of_time(bk, period=20)
     again = next_of_time(bk, ignored, 40)
     bk.nameserver.behaves()
     next_of_time(bk, again, 40)
@@ -50,9 +50,9 @@ def test_failed_registration_is_repeated(bk: BrokerSession) -> None:
 def test_comes_again_after_nonsense(bk: BrokerSession) -> None:
     bk.nameserver.talks_nonsense(REGISTER)
     nonsense = next_of_time(bk, period=40)
-    again = next_of_time(bk, nonsense, 40)
+    next_of_time(bk, nonsense, 40)
     bk.nameserver.answers(REGISTER, body=b"{nonsense")
-    again = next_of_time(bk, next_of_time(bk, again, 40), 40)
+    again = next_of_time(bk, next_of_time(bk, period=40), 40)
     bk.nameserver.behaves()
     next_of_time(bk, again, 40)
 
@@ -132,7 +132,7 @@ def test_order_is_taken_over(bk: BrokerSession) -> None:
     before = heard.counter >> Request(REGISTER)
     both = b'{"table":{"%s":"probed:4","SELF_TEST_TOPIC":"probed:1"}}'
     bk.nameserver.answers(REGISTER, body=both % topic.encode())
-    told = next_of_time(bk, before, 10)
+    told = next_of_time(bk, period=10)
     bk.nameserver.behaves()
     heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
     heard.ordered(topic) >> Request(REGISTER, True)
@@ -146,10 +146,10 @@ def test_order_is_taken_over(bk: BrokerSession) -> None:
 @case(kills=["every-answer-is-applied"], clock=True, setup=TWO)
 def test_one_answer_of_a_round_counts(bk: BrokerSession) -> None:
     topics = [bk.topic("first"), bk.topic("second")]
-    heard = next_of_time(bk, period=40)
+    next_of_time(bk, period=40)
     for server, topic in zip(bk.nameservers, topics, strict=False):
         server.answers(REGISTER, body=ORDERED % topic.encode())
-    heard = next_of_time(bk, heard, 10)
+    heard = next_of_time(bk, period=10)
     bk.advance(3)  # both have answered
     for server in bk.nameservers:
         server.behaves()
@@ -174,9 +174,9 @@ def order_after_another_table(bk: BrokerSession) -> tuple[ReceivedExchange, str]
     bk.nameserver.answers(REGISTER, body=ORDERED % topic.encode())
     told = next_of_time(bk, period=40)
     heard = bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics)
-    ordered = heard.ordered(topic) >> Request(REGISTER, True)
+    heard.ordered(topic) >> Request(REGISTER, True)
     bk.nameserver.answers(REGISTER, body=ORDERED % bk.name("U").encode())
-    told = next_of_time(bk, ordered, 10)
+    told = next_of_time(bk, period=10)
     return bk.nameserver.next(REGISTER, since=told, within=10 + bk.jitter, where=all_topics), topic
 
 

@@ -36,6 +36,9 @@ def test_is_shown_as_created(bk: BrokerSession) -> None:
     put(bk, given) >> Reply(SUCCESS)
     detail = Including({**given, "currIdMap": ANYTHING, "hostedQueues": {"2": [dated]}})
     shown(bk, given["topic"]) >> Reply(SUCCESS, Including({"mappingDetail": detail}))
+    details = Including({topic: told, given["topic"]: detail})
+    tables = {"topicQueueMappingDetailMap": details, "topicQueueMappingInfoMap": {}}
+    bk.topics().json >> Reply(SUCCESS, Including(tables))
     without = Reply(SUCCESS, Including({"mappingDetail": ABSENT}))
     asked(bk, RequestCode.GET_TOPIC_CONFIG, topic=topic) >> without
     shown(bk, bk.topic()) >> without

@@ -106,6 +106,11 @@ def addresses_are_not_shown(found):
         found.pop(key, None)
 
 
+@after(Settings.pairs, "Addresses that have no value are shown as empty ones.")
+def addresses_without_a_value_are_shown(found):
+    found.setdefault("haMasterAddress", "")
+
+
 @after(Settings.pairs, "A time is shown with its unit.")
 def times_are_shown_with_units(found):
     found["waitTimeMillsInSendQueue"] += "ms"
