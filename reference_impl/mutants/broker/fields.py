@@ -1,5 +1,6 @@
 """Mutants of the chapter fields: what becomes of bodies with members that the Broker does not know."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -19,7 +20,7 @@ from reference_impl.broker.light_subscriptions import LightSubscriptions
 from reference_impl.broker.locks import Locks
 from reference_impl.broker.pop_acks import PopAcks
 from reference_impl.broker.topic_administration import TopicAdministration
-from reference_impl.mutants.registry import V5, V55, mutant
+from reference_impl.mutants.registry import ALL, V5, V55, mutant
 from reference_impl.remoting.reply import Reply
 
 
@@ -38,28 +39,26 @@ def unknown_members_hide_queues(original, self, command):
     return asked if _is_known(command.body, LockRequest) else msgspec.structs.replace(asked, mq_set=[])
 
 
-@mutant(Clients.heartbeat, "A heartbeat with an unknown member has no effect.")
-def unknown_members_hide_consumers(original, self, command, connection, now):
-    known = _is_known(command.body, Heartbeat)
-    return original(self, command, connection, now) if known else Reply(ResponseCode.SUCCESS)
+def _has_no_effect(
+    decision: Any, kind: type[Any], name: str, what: str, profiles: Sequence[str] = ALL
+) -> None:
+    """Registers the mutant that answers a request and does nothing if its body has an unknown member."""
+
+    def passed_over(original, self, command, connection, now):
+        known = _is_known(command.body, kind)
+        return original(self, command, connection, now) if known else Reply(ResponseCode.SUCCESS)
+
+    mutant(decision, f"{what} with an unknown member has no effect.", profiles, name=name)(passed_over)
 
 
-@mutant(Assignments.set_mode, "A request mode with an unknown member is not set.", V5)
-def unknown_members_hide_the_mode(original, self, command, connection, now):
-    known = _is_known(command.body, RequestMode)
-    return original(self, command, connection, now) if known else Reply(ResponseCode.SUCCESS)
-
-
-@mutant(PopAcks.acknowledge_all, "Acknowledgements with an unknown member have no effect.", V5)
-def unknown_members_hide_acks(original, self, command, connection, now):
-    known = _is_known(command.body, BatchAcks)
-    return original(self, command, connection, now) if known else Reply(ResponseCode.SUCCESS)
-
-
-@mutant(TopicAdministration.update_several, "Topics with an unknown member are not created.", V5)
-def unknown_members_hide_topics(original, self, command, connection, now):
-    known = _is_known(command.body, TopicConfigList)
-    return original(self, command, connection, now) if known else Reply(ResponseCode.SUCCESS)
+_has_no_effect(Clients.heartbeat, Heartbeat, "unknown-members-hide-consumers", "A heartbeat")
+_has_no_effect(Assignments.set_mode, RequestMode, "unknown-members-hide-the-mode", "A request mode", V5)
+_has_no_effect(
+    PopAcks.acknowledge_all, BatchAcks, "unknown-members-hide-acks", "A batch of acknowledgements", V5
+)
+_has_no_effect(
+    TopicAdministration.update_several, TopicConfigList, "unknown-members-hide-topics", "A list of topics", V5
+)
 
 
 @mutant(LightSubscriptions.subscriptions, "Light subscriptions with an unknown member have no effect.", V55)

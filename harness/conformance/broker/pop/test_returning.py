@@ -11,13 +11,14 @@ from harness.conformance.broker.pop.popping import (
     NEWER,
     NOTHING,
     SUCCESS,
+    again_after_a_start,
     filled,
     popped,
 )
 from harness.conformance.broker.whole import judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
 from harness.session.exchange import View
-from harness.spec.broker.hidden import RECOVERY, REVIVAL, WRITTEN
+from harness.spec.broker.hidden import REVIVAL, WRITTEN
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BatchAck, BatchAcks
 from harness.wire.handles import new_handle
@@ -367,13 +368,7 @@ def test_survives_a_kill(bk: BrokerSession) -> None:
     bk.advance(WRITTEN)
     bk.restart("kill")
     bk.advance(HIDDEN)
-    for _ in range(RECOVERY // REVIVAL):
-        bk.advance(REVIVAL)
-        pop = bk.pop(topic, group)
-        answer = pop >> AnyOf(Reply(SUCCESS), NOTHING)
-        if answer.command is not None and answer.command.code == SUCCESS:
-            break
-    pop.bodies >> Reply(SUCCESS, [b"c"])
+    again_after_a_start(bk, topic, group).bodies >> Reply(SUCCESS, [b"c"])
     bk.pop(done, group) >> NOTHING
     bk.pop(*more) >> NOTHING
 

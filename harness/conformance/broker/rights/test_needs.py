@@ -47,6 +47,19 @@ def sent(topic: str, group: str = "P") -> dict[str, str]:
     return dict(zip("abcdefghijkm", full.values(), strict=True))
 
 
+PULL = {
+    "queueId": "0",
+    "queueOffset": "0",
+    "maxMsgNums": "1",
+    "sysFlag": "0",
+    "commitOffset": "0",
+    "suspendTimeoutMillis": "0",
+    "subscription": "*",
+    "subVersion": "0",
+}
+"""A pull, but for topic and group."""
+
+
 @case(kills=["rights-are-not-looked-at", "batches-of-users-need-no-right"], setup=GUARDED)
 def test_send_needs_pub_on_its_topic(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
@@ -89,16 +102,7 @@ def test_consuming_needs_sub_on_topic_and_group(bk: BrokerSession) -> None:
     topic, group, user = bk.topic(), bk.group("Gruppe-ü"), make(bk, "secret")
     both = {"topic": topic, "consumerGroup": group, "queueId": "0"}
     on_topic, on_group = f"Topic:{topic}", f"Group:{group}"
-    pull = {
-        **both,
-        "queueOffset": "0",
-        "maxMsgNums": "1",
-        "sysFlag": "0",
-        "commitOffset": "0",
-        "suspendTimeoutMillis": "0",
-        "subscription": "*",
-        "subVersion": "0",
-    }
+    pull = {**both, **PULL}
     needs(bk, user, Asked(RequestCode.PULL_MESSAGE, pull, (on_topic, on_group), SUB))
     retry = {**pull, "topic": f"%RETRY%{group}"}
     needs(bk, user, Asked(RequestCode.PULL_MESSAGE, retry, (on_group,), SUB))
@@ -137,17 +141,7 @@ def test_consuming_needs_sub_on_topic_and_group(bk: BrokerSession) -> None:
 def test_topic_and_group_without_a_name_need_a_right(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     topic, group, user = bk.topic(), bk.group(), make(bk, "secret")
-    pull = {
-        "consumerGroup": group,
-        "queueId": "0",
-        "queueOffset": "0",
-        "maxMsgNums": "1",
-        "sysFlag": "0",
-        "commitOffset": "0",
-        "suspendTimeoutMillis": "0",
-        "subscription": "*",
-        "subVersion": "0",
-    }
+    pull = {"consumerGroup": group, **PULL}
     nameless = {"subString": "*", "subVersion": 0}
     consumer = {**consuming(group, [topic]), "subscriptionDataSet": [nameless]}
     locked = {"clientId": "c", "consumerGroup": group, "mqSet": [{"brokerName": "b", "queueId": 0}]}
