@@ -25,11 +25,6 @@ def _topics(reply: Command) -> list[str]:
     return sorted(TopicList.decode(reply.body).topic_list)
 
 
-def groups(bk: BrokerSession) -> Exchange:
-    """GET_ALL_SUBSCRIPTIONGROUP_CONFIG (201)."""
-    return asked(bk, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG)
-
-
 SYSTEM = (
     "TOOLS_CONSUMER",
     "FILTERSRV_CONSUMER",
@@ -59,7 +54,7 @@ def test_group_is_created_as_requested(bk: BrokerSession) -> None:
     group = bk.group()
     bk.create_group(group, retryQueueNums=3, retryMaxTimes=5) >> Reply(SUCCESS)
     made = Including({group: Including({"retryQueueNums": 3, "retryMaxTimes": 5, "consumeEnable": True})})
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
 
 
 @case(kills=["empty-groups-are-made"])
@@ -70,9 +65,9 @@ def test_group_without_body_is_refused(bk: BrokerSession) -> None:
 
 @case(kills=["groups-without-body-are-refused"])
 def test_group_without_body_is_nothing(bk: BrokerSession) -> None:
-    before = (groups(bk) >> Reply(SUCCESS)).value
+    before = (bk.groups().json >> Reply(SUCCESS)).value
     bk.call(RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP) >> Reply(SUCCESS)
-    groups(bk) >> Reply(SUCCESS, before)
+    bk.groups().json >> Reply(SUCCESS, before)
 
 
 @case(kills=["attributes-of-groups-are-not-judged", "attributes-of-listed-groups-are-not-judged"])
@@ -86,13 +81,13 @@ def test_unknown_attribute_of_a_group_is_refused(bk: BrokerSession) -> None:
         bk.call(code, None, body) >> Reply(ERROR)
         names += [one["groupName"], listed["groupName"]]
     none = Including(dict.fromkeys(names, ABSENT))
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": none}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": none}))
 
 
 def has_attributes(bk: BrokerSession, group: str, **attributes: str) -> None:
     """Judges the attributes of a group."""
     shown = Including({group: Including({"attributes": attributes})})
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": shown}))
 
 
 FACTOR = "priority.factor"
@@ -128,7 +123,7 @@ def test_deleted_group_is_gone(bk: BrokerSession) -> None:
     group = bk.group()
     bk.create_group(group) >> Reply(SUCCESS)
     bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}) >> Reply(SUCCESS)
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ABSENT})}))
 
 
 def shown_group(bk: BrokerSession, group: str) -> Exchange:
@@ -158,7 +153,7 @@ def test_group_is_shown(bk: BrokerSession) -> None:
 def test_group_that_is_asked_for_is_created(bk: BrokerSession) -> None:
     group = bk.group()
     shown_group(bk, group) >> Reply(SUCCESS, Including({"groupName": group, "retryMaxTimes": 16}))
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ANYTHING})}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including({group: ANYTHING})}))
 
 
 @case(kills=["unknown-group-is-shown"], setup={"autoCreateSubscriptionGroup": "false"})
@@ -316,7 +311,7 @@ def test_illegal_name_of_a_group_is_refused(bk: BrokerSession) -> None:
         bk.call(SEVERAL, None, b'{"groupConfigList":[' + named + b"]}") >> refused
     bk.create_group(longest) >> Reply(SUCCESS)
     made = {longest: ANYTHING} | dict.fromkeys((one, other, *illegal), ABSENT)
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including(made)}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including(made)}))
 
 
 def part(bk: BrokerSession, first: int, most: int, version: str = "") -> Exchange:
@@ -347,7 +342,7 @@ def test_table_of_groups_comes_in_parts(bk: BrokerSession) -> None:
         bk.call(RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN, said) >> Reply(SUCCESS)
     shown = {"subscriptionGroupTable": ANYTHING, "dataVersion": Including({"counter": ANYTHING})}
     forbidden = Including({"forbiddenTable": Including({one: ANYTHING}), **shown})
-    whole = (groups(bk) >> Reply(SUCCESS, forbidden)).value
+    whole = (bk.groups().json >> Reply(SUCCESS, forbidden)).value
     names, version = sorted(whole["subscriptionGroupTable"]), document(whole["dataVersion"]).decode()
     changed = document({**whole["dataVersion"], "counter": 1_000_000}).decode()
     total = Including({"totalGroupNum": str(len(names))})
@@ -436,10 +431,10 @@ def test_null_in_quotes_is_no_boolean(bk: BrokerSession) -> None:
     group, names = bk.group(), ("consumeEnable", "consumeFromMinEnable", "consumeBroadcastEnable")
     bk.create_group(group, **dict(zip(names, ("null", "NULL", ""), strict=True))) >> Reply(SUCCESS)
     made = Including({group: Including(dict.fromkeys(names, True))})
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
     bk.create_group(group, consumeEnable="false") >> Reply(SUCCESS)
     made = Including({group: Including({"consumeEnable": False})})
-    groups(bk) >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
+    bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": made}))
 
 
 SEVERAL = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
@@ -448,7 +443,7 @@ SEVERAL = RequestCode.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST
 def counter(bk: BrokerSession) -> int:
     """How often the table of groups has changed."""
     version = Including({"counter": Between(1, 1 << 30)})
-    shown = groups(bk) >> Reply(SUCCESS, Including({"dataVersion": version}))
+    shown = bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": version}))
     return int(shown.value["dataVersion"]["counter"])
 
 
@@ -467,7 +462,7 @@ def test_several_groups_are_created_at_once(bk: BrokerSession) -> None:
     }
     version = Including({"counter": before + 2})
     shown = {"dataVersion": version, "subscriptionGroupTable": Including(made)}
-    groups(bk) >> Reply(SUCCESS, Including(shown))
+    bk.groups().json >> Reply(SUCCESS, Including(shown))
 
 
 @case(kills=["lists-of-no-groups-are-made"])
@@ -475,33 +470,3 @@ def test_list_of_groups_needs_a_body(bk: BrokerSession) -> None:
     for body in (b"", b"{}", b"x"):
         bk.call(SEVERAL, None, body) >> Reply(ERROR, remark=Matching("."))
     bk.call(SEVERAL, None, document({"groupConfigList": []})) >> Reply(SUCCESS)
-
-
-def forbidden(bk: BrokerSession, group: str, topic: str, **readable: str) -> Exchange:
-    """UPDATE_AND_GET_GROUP_FORBIDDEN (353)."""
-    code = RequestCode.UPDATE_AND_GET_GROUP_FORBIDDEN
-    return asked(bk, code, None, group=group, topic=topic, **readable)
-
-
-@case(kills=["nothing-is-forbidden", "forbidden-for-ever", "forbidden-is-not-kept"], own_server=True)
-def test_what_is_forbidden_is_kept(bk: BrokerSession) -> None:
-    group, topics = bk.group(), (bk.topic("one"), bk.topic("two"))
-    for topic in topics:
-        noted = {"group": group, "topic": topic}
-        forbidden(bk, group, topic) >> Reply(SUCCESS, {**noted, "readable": True})
-        forbidden(bk, group, topic, readable="false") >> Reply(SUCCESS, {**noted, "readable": False})
-    groups(bk) >> Reply(SUCCESS, Including({"forbiddenTable": {group: dict.fromkeys(topics, 4)}}))
-    bk.restart()
-    noted = {"group": group, "topic": topics[0]}
-    forbidden(bk, group, topics[0]) >> Reply(SUCCESS, {**noted, "readable": False})
-    forbidden(bk, group, topics[0], readable="true") >> Reply(SUCCESS, {**noted, "readable": True})
-
-
-@case(kills=["one-topic-is-all-topics"])
-def test_what_is_allowed_is_one_topic(bk: BrokerSession) -> None:
-    group, one, two = bk.group(), bk.topic("one"), bk.topic("two")
-    for topic in (one, two):
-        forbidden(bk, group, topic, readable="false") >> Reply(SUCCESS)
-    forbidden(bk, group, one, readable="true") >> Reply(SUCCESS)
-    noted = Including({group: {two: 4}})
-    groups(bk) >> Reply(SUCCESS, Including({"forbiddenTable": noted}))
