@@ -339,7 +339,7 @@ def test_version_counts_commits(bk: BrokerSession) -> None:
     bk.offsets().seen_as(VERSION) >> Reply(SUCCESS, after.value)
 
 
-@case(kills=["commits-need-no-topic"])
+@case(kills=["commits-need-no-topic"], own_server=True)  # on which no other case has created the group "null"
 def test_commit_without_topic_is_refused(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
