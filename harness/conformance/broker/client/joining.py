@@ -1,11 +1,6 @@
 """Clients that join groups, for the cases about clients."""
 
-from harness.conformance import (
-    AnyOf,
-    Including,
-    Reply,
-    Request,
-)
+from harness.conformance import AnyOf, Including, Reply, Request
 from harness.session import BrokerSession
 from harness.session.broker.requests import Consuming
 from harness.session.connection import Connection

@@ -4,15 +4,8 @@ from typing import Any
 
 import msgspec
 
-from harness.conformance import (
-    Containing,
-    Reply,
-    case,
-)
-from harness.conformance.broker.client.joining import (
-    SUCCESS,
-    SYSTEM_ERROR,
-)
+from harness.conformance import Containing, Reply, case
+from harness.conformance.broker.client.joining import SUCCESS, SYSTEM_ERROR
 from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode

@@ -1,15 +1,6 @@
 """Chapter client: what heartbeats say, and how long they count (34)."""
 
-from harness.conformance import (
-    ABSENT,
-    ANYTHING,
-    Between,
-    Closed,
-    Containing,
-    Including,
-    Reply,
-    case,
-)
+from harness.conformance import ABSENT, ANYTHING, Between, Closed, Containing, Including, Reply, case
 from harness.conformance.broker.client.joining import EXPIRY, NO_PRODUCERS, SUCCESS, SYSTEM_ERROR, joined
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming

@@ -1,14 +1,6 @@
 """Chapter client: who is a member of a group, and who is notified when that changes (34, 35, 38, 40)."""
 
-from harness.conformance import (
-    ABSENT,
-    ANYTHING,
-    Containing,
-    Including,
-    Reply,
-    Silence,
-    case,
-)
+from harness.conformance import ABSENT, ANYTHING, Containing, Including, Reply, Silence, case
 from harness.conformance.broker.client.joining import SUCCESS, SYSTEM_ERROR, WITHOUT_GROUPS, joined, told
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming

@@ -22,6 +22,7 @@ SLAVE = {
     "haSendHeartbeatInterval": "2000",
 }
 WRITTEN = 20
+"""Protocol seconds after which a Broker has surely written which timed messages wait."""
 TOLD_WITHIN = 20
 """Protocol seconds in which a slave surely registers, hears of its master, and has connected and reported."""
 AGAIN_WITHIN = 12
