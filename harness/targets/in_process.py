@@ -8,7 +8,8 @@
   ``TargetDied`` with the same last words, until it is restarted. Only closing a connection to a dead server
   succeeds, as it does over a network.
 - A server that `endures` loses to an exception what `serve` loses, asyncio being what it is: the connection
-  that it was reading from; of a tick, what was due and every later tick until a peer makes it act again.
+  that it was reading from; of a tick, what was due and every later tick until a peer makes it act again; of a
+  file that cannot be written, what it was to send after that.
 """
 
 from __future__ import annotations
@@ -281,7 +282,16 @@ class InProcess:
 
     def _carry_out(self, effects: list[Effect]) -> None:
         for effect in effects:
-            self._effect(effect)
+            try:
+                self._effect(effect)
+            except (StumbleError, TargetDied):
+                raise
+            except Exception as problem:
+                if not self.endures:
+                    raise
+                if isinstance(effect, Persist):
+                    return
+                raise StumbleError(f"{type(problem).__name__}: {problem}") from problem
 
     def _cut(self, number: int) -> None:
         """A connection ends at which the server has stumbled."""

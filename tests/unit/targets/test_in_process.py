@@ -9,7 +9,8 @@ from harness.targets import TargetError, parse
 from harness.targets.in_process import InProcess
 from harness.wire import Command, RequestCode, encode
 from reference_impl.nameserver import Endpoint
-from reference_impl.remoting.effects import Effect, Send
+from reference_impl.remoting.effects import Effect, Persist, Send
+from reference_impl.remoting.endpoint import RemotingEndpoint
 from reference_impl.remoting.errors import DurabilityError
 
 LAST_WORDS = "the target died: KeyError: 'T0'"
@@ -81,6 +82,23 @@ def test_one_that_endures_loses_the_connection_that_it_stumbles_over(
     other.send(ASKED)
     assert other.receive(1.0)
     assert instance.alive()
+
+
+def test_one_that_endures_says_nothing_behind_a_file_that_has_no_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    instance = parse("builtin:5.3", role="broker").start()
+    assert isinstance(instance, InProcess)
+    instance.endures = True
+    one = instance.open()
+    nameless = Persist(b"x", "name")  # type: ignore[arg-type]
+    with monkeypatch.context() as broken:
+        broken.setattr(RemotingEndpoint, "received", lambda *_: [nameless, Send(1, b"said")])
+        one.send(ASKED)
+    with pytest.raises(TransportTimeout):
+        one.receive(1.0)
+    one.send(ASKED)
+    assert one.receive(1.0)
 
 
 @pytest.mark.parametrize("method", ["half_closed", "lost"])
