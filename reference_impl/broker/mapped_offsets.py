@@ -73,9 +73,12 @@ class MappedOffsets(Part):
         decided = [part for part in mapped.parts if part.logic_offset >= 0]
         if upper:
             for part in reversed(decided):
-                offset = yield from self.first_from(command, mapped.topic, part, timestamp + 1)
-                if offset > (yield from self.begin_of(command, mapped.topic, part)):
-                    return self.told(part.mapped(offset - 1))
+                later = yield from self.first_from(command, mapped.topic, part, timestamp + 1)
+                begin = yield from self.begin_of(command, mapped.topic, part)
+                if later > max(begin, part.start_offset):
+                    return self.told(
+                        part.mapped((min(later, part.end_offset) if part.has_end else later) - 1)
+                    )
             return self.told(0)
         for part in decided:
             offset = yield from self.first_from(command, mapped.topic, part, timestamp)

@@ -261,6 +261,25 @@ def times_are_of_the_first_part(original, self, command, mapped, timestamp, *, u
     return (yield from original(self, command, first, timestamp, upper=upper))
 
 
+@mutant(MappedOffsets.search, "The last message of a time is searched in the first part alone.", V5)
+def last_times_are_of_the_first_part(original, self, command, mapped, timestamp, *, upper):
+    searched = mapped._replace(parts=mapped.parts[:1]) if upper else mapped
+    return (yield from original(self, command, searched, timestamp, upper=upper))
+
+
+@mutant(MappedOffsets.search, "The last message of a time is searched in the last part alone.", V5)
+def last_times_are_of_the_last_part(original, self, command, mapped, timestamp, *, upper):
+    searched = mapped._replace(parts=mapped.parts[-1:]) if upper else mapped
+    return (yield from original(self, command, searched, timestamp, upper=upper))
+
+
+@mutant(MappedOffsets.search, "The last message of a time is searched in queues of this Broker alone.", V5)
+def other_brokers_have_no_last_times(original, self, command, mapped, timestamp, *, upper):
+    own = [part for part in mapped.parts if self.broker.static_topics.is_here(part)]
+    searched = mapped._replace(parts=own) if upper else mapped
+    return (yield from original(self, command, searched, timestamp, upper=upper))
+
+
 @mutant(Pulls.is_elsewhere, "A part on another Broker is read here.", V5)
 def other_brokers_are_not_pulled_from(original, self, asked):
     return False

@@ -76,9 +76,10 @@ def mapped(bk: BrokerSession) -> str:
     return topic
 
 
-def continued(bk: BrokerSession) -> str:
+def continued(bk: BrokerSession, apart: float = 0) -> str:
     """A static topic whose queue 2 has two messages in queue 0 of this Broker, and two more in its queue 1,
-    from 100 on. Before them, queue 0 has a message of its own, and queue 1 has three.
+    from 100 on, these protocol seconds later. Before them, queue 0 has a message of its own, and queue 1 has
+    three. If they are apart, queue 0 has a message of its own behind them, too.
     """
     topic = bk.name("static")
     put(bk, mapping(bk, topic, {2: [item(bk, 0, start=1)]})) >> Reply(SUCCESS)
@@ -87,6 +88,9 @@ def continued(bk: BrokerSession) -> str:
     for body in (b"0", b"1"):
         bk.send(topic, body, 2) >> Reply(SUCCESS)
     bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
+    if apart:
+        bk.send(topic, b"own", 0, code=10, ext={"lo": "false"}) >> Reply(SUCCESS)
+        bk.advance(apart)
     items = [item(bk, 0, start=1, end=3), item(bk, 1, 100, gen=1, start=3)]
     put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
     for number in (100, 101):

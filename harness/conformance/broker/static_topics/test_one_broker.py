@@ -374,6 +374,15 @@ def test_time_is_searched_in_all_parts(bk: BrokerSession) -> None:
     bk.offset_at(topic, 2, between).offset >> Reply(SUCCESS, 102)
 
 
+@case(kills=["last-times-are-of-the-first-part", "last-times-are-of-the-last-part"], clock=True)
+def test_last_message_of_a_time_is_searched_in_all_parts(bk: BrokerSession) -> None:
+    topic, upper = continued(bk, apart=20), {"boundaryType": "upper"}
+    one = bk.pull(topic, 2, 1, most=1).seen("stored", lambda message: message.store_timestamp)
+    between = (one >> Reply(SUCCESS, [Between(1, 1 << 62)])).value[0] + 10_000
+    bk.offset_at(topic, 2, between, ext=upper).offset >> Reply(SUCCESS, 1)
+    bk.offset_at(topic, 2, bk.broker_time(), ext=upper).offset >> Reply(SUCCESS, 101)
+
+
 @case(kills=["static-topics-have-any-name"])
 def test_illegal_name_is_refused(bk: BrokerSession) -> None:
     name = f"{bk.name('static')} x"

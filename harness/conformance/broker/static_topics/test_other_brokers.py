@@ -243,6 +243,24 @@ def test_last_message_of_a_time_is_searched_on_other_brokers(bk: BrokerSession) 
     there >> AnyOf(Request(SEARCH, ext=upper), Request(SEARCH, ext=lower))
 
 
+@case(
+    "bk.static-topics.last-message-of-a-time-is-searched-in-all-parts",
+    kills=["other-brokers-have-no-last-times"],
+    clock=True,
+    setup=OTHER,
+)
+def test_last_message_of_a_time_is_on_another_broker(bk: BrokerSession) -> None:
+    """The part from 50 on begins at 7 there, where 8 is the first message left."""
+    one, time = moved(bk), 1700000000456
+    one.other.answers(GREATEST, ext={"offset": "12"})
+    one.other.answers(LEAST, ext={"offset": "8"})
+    one.other.answers(SEARCH, ext={"offset": "9"})
+    found = bk.offset_at(one.topic, 2, time, ext={"boundaryType": "upper"}).offset
+    found >> AnyOf(
+        Reply(SUCCESS, 51), Reply(SUCCESS, 52)
+    )  # 9 is the first one that is later, or the last one
+
+
 @case(kills=["leaders-without-an-offset-take-nothing", "offsets-of-leaders-stay-unknown"])
 def test_new_leader_takes_messages_before_its_offset_is_known(bk: BrokerSession) -> None:
     topic, to = bk.name("static"), bk.name("other")
