@@ -363,6 +363,14 @@ def every_slave_asks_a_new_master(original, self, number, address, left, ha_addr
     self.acts = acts
 
 
+@mutant(HaMembership.heard_of_smallest, "A master minds which id is the smallest of its name.", V5)
+def masters_follow_the_smallest_id(original, self, number, address, left, ha_address, now):
+    own = self.config.broker_id
+    self.config.broker_id = own or 1
+    original(self, number, address, left, ha_address, now)
+    self.config.broker_id = own
+
+
 @after(Pulls.pull, "A slave suggests its master to a consumer whose offset it does not have.", V4)
 def slave_suggests_its_master(reply):
     if reply is not None and reply.code == ResponseCode.PULL_RETRY_IMMEDIATELY and reply.ext:

@@ -13,7 +13,7 @@ from harness.conformance.broker.role.changing import (
     SUCCESS,
     slave_is_smallest,
 )
-from harness.session import Answer, BrokerSession
+from harness.session import Answer, BrokerSession, meanwhile
 from harness.session.views import body_member
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
@@ -167,6 +167,21 @@ def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     bk.call(NOTIFY, told) >> Reply(SUCCESS)
     for pull in held:
         pull >> Reply(ResponseCode.PULL_NOT_FOUND, ext=Including({"suggestWhichBrokerId": "0"}))
+
+
+@case(
+    kills=["masters-follow-the-smallest-id"],
+    setup={**MASTER, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"},
+)
+def test_master_follows_no_smallest_id(bk: BrokerSession) -> None:
+    topic, since = bk.topic(), bk.mark()
+    held = bk.pull(topic, 3, suspend=60, on=bk.connect())
+    for number, address in ((1, "192.0.2.1:1"), (0, bk.nameservers[1].address)):
+        bk.call(NOTIFY, {"minBrokerId": str(number), "minBrokerAddr": address}) >> Reply(SUCCESS)
+    meanwhile(held, 4) >> Silence()
+    bk.nameservers[1].next(EXCHANGE, since=since, within=1) >> Silence()
+    bk.send(topic, b"later", 3).offset >> Reply(SUCCESS, 0)
+    held.bodies >> Reply(SUCCESS, [b"later"])
 
 
 OFTEN = {**ACTING, "registerNameServerPeriod": "20000", "registerBrokerTimeoutMills": "1000"}
