@@ -211,6 +211,14 @@ def light_acks_beyond_the_end_count(original, self, queue, offset):
     return False
 
 
+@mutant(LightAcks.done, "Acknowledgements in a light topic undo a reset.", V55)
+def light_acks_undo_resets(original, self, group, queue, offset, handle, now):
+    resets, self.broker.offsets._resets = self.broker.offsets._resets, {}
+    reply = original(self, group, queue, offset, handle, now)
+    self.broker.offsets._resets = resets
+    return reply
+
+
 @mutant(LightAcks.acknowledge, "Any group acknowledges messages of light topics.", V55)
 def any_group_acknowledges_light_messages(original, self, topic, queue_id, offset, ext, now):
     reply = original(self, topic, queue_id, offset, ext, now)

@@ -14,6 +14,7 @@ from harness.conformance.broker.light.lights import (
     light_info,
     parent,
     put,
+    queue_of,
     subscribed,
 )
 from harness.conformance.broker.tools import SUCCESS
@@ -201,6 +202,20 @@ def test_subscription_says_where_to_begin(bk: BrokerSession) -> None:
     new, of_new = bound_group(bk, topic), bk.name("client")
     begins(bk, topic, new, of_new, light, "TAIL_N", 2)
     bk.light_pop(topic, new, of_new, poll=SOON).bodies >> Reply(SUCCESS, [*bodies, b"f"])
+
+
+@case(kills=["light-acks-undo-resets"], setup=LIGHT)
+def test_acknowledgements_leave_a_new_place(bk: BrokerSession) -> None:
+    topic, light = parent(bk), "light"
+    group, client = consumed(bk, topic, light, b"a", b"b", b"c")
+    pop = bk.light_pop(topic, group, client, 2, poll=SOON)
+    handles = (pop.handles >> Reply(SUCCESS)).value
+    begins(bk, topic, group, client, light, "OFFSET", 1)
+    for handle in reversed(handles):
+        ack(bk, topic, group, light, handle) >> Reply(SUCCESS)
+    table = Including({f"{queue_of(topic, light)}@{group}": Including({"0": 1})})
+    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": table}))
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, [b"b", b"c"])
 
 
 @case(kills=["light-groups-never-begin-anew", "light-groups-always-begin-anew"], setup=LIGHT)
