@@ -69,6 +69,11 @@ class Assignments(Part):
         self.keep()
         return Reply(ResponseCode.SUCCESS)
 
+    def take_over(self, modes: dict[str, dict[str, RequestMode]]) -> None:
+        """Replace everything by what a master has."""
+        self._modes = modes
+        self.keep()
+
     def keep(self) -> None:
         """Write what administrators have said."""
         self.broker.persist(REQUEST_MODES_FILE, as_file(RequestModes(self._modes).document()))

@@ -1,4 +1,5 @@
-"""A slave that takes over what its master knows beside messages: topics, groups, offsets, delays.
+"""A slave that takes over what its master knows beside messages: topics, groups, offsets, delays,
+request modes (5.x).
 
 1. Only a slave that has been told of a master other than itself asks: for topics on the master's VIP port,
    for everything else on its own one.
@@ -19,7 +20,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from harness.wire import Command, RequestCode, ResponseCode, WireError
-from harness.wire.bodies import ConsumerOffsets, DelayOffsets, SubscriptionGroupTable, TopicConfigTable
+from harness.wire.bodies import (
+    ConsumerOffsets,
+    DelayOffsets,
+    RequestModes,
+    SubscriptionGroupTable,
+    TopicConfigTable,
+)
 
 from .part import NEVER, Part
 
@@ -56,6 +63,8 @@ class SlaveSync(Part):
         self._ask(self.master, RequestCode.GET_ALL_CONSUMER_OFFSET, self.take_offsets)
         self._ask(self.master, RequestCode.GET_ALL_DELAY_OFFSET, self.take_delays)
         self._ask(self.master, RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, self.take_groups)
+        if self.profile.v5:
+            self._ask(self.master, RequestCode.GET_ALL_MESSAGE_REQUEST_MODE, self.take_modes)
 
     def _ask(self, address: str, code: int, take: Callable[[bytes], None]) -> None:
         def answered(reply: Command | None, now: int) -> None:
@@ -84,6 +93,10 @@ class SlaveSync(Part):
     def take_delays(self, body: bytes) -> None:
         """Take over how far delayed messages have come; raises WireError for what cannot be read."""
         self.broker.delays.adopt(DelayOffsets.decode(body))
+
+    def take_modes(self, body: bytes) -> None:
+        """Make the master's request modes one's own; raises WireError for what cannot be read."""
+        self.broker.assignments.take_over(RequestModes.decode(body, engine=self.profile.engine).modes)
 
     def first(self) -> int:
         """ms from the start to the first question."""

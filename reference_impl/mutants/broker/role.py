@@ -1,7 +1,7 @@
 """Mutants of the chapter role."""
 
 from harness.wire import Command, ResponseCode
-from harness.wire.bodies import TopicConfigTable
+from harness.wire.bodies import RequestModes, TopicConfigTable
 from harness.wire.messages import TopicName, decode_message
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.group_administration import GroupAdministration
@@ -269,6 +269,29 @@ def masters_topics_are_always_taken(original, self, body):
 @mutant(SlaveSync.take_groups, "A slave ignores its master's groups.")
 def masters_groups_are_ignored(original, self, body):
     return
+
+
+@mutant(SlaveSync.take_modes, "A slave ignores its master's request modes.", V5)
+def masters_modes_are_ignored(original, self, body):
+    return
+
+
+@mutant(SlaveSync.take_modes, "A slave has request modes that its master no longer has.", V5)
+def masters_modes_are_added(original, self, body):
+    modes = self.broker.assignments._modes
+    original(self, body)
+    self.broker.assignments.take_over({**modes, **self.broker.assignments._modes})
+
+
+@mutant(SlaveSync.take_modes, "A slave has no request modes if those of its master are null.", V5)
+def masters_null_modes_are_none(original, self, body):
+    original(self, body.replace(b":null}", b":{}}"))
+
+
+@mutant(SlaveSync.take_modes, "A slave does not write its master's request modes to a file.", V5)
+def masters_modes_are_not_kept(original, self, body):
+    modes = RequestModes.decode(body).modes
+    self.broker.assignments._modes = modes
 
 
 @mutant(Groups.take_over, "A slave does not write its master's groups to a file.")

@@ -22,6 +22,7 @@ TOPICS = RequestCode.GET_ALL_TOPIC_CONFIG
 EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
 ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 MEMBERS = RequestCode.GET_BROKER_MEMBER_GROUP
+MODES = RequestCode.GET_ALL_MESSAGE_REQUEST_MODE
 DELAYS = RequestCode.GET_ALL_DELAY_OFFSET
 TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
 """A slave, and an address that can be named as its master."""
@@ -320,6 +321,41 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     bk.restart("kill")
     bk.groups().json.eventually() >> Reply(SUCCESS, taken)
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
+@case(
+    kills=[
+        "masters-modes-are-ignored",
+        "masters-modes-are-added",
+        "masters-null-modes-are-none",
+        "masters-modes-are-not-kept",
+    ],
+    clock=True,
+    own_server=True,
+    setup=TOLD,
+)
+def test_slave_takes_over_request_modes(bk: BrokerSession) -> None:
+    master, asked = bk.nameservers[1], None
+    first, second = modes_of(bk, "POP", 3), modes_of(bk, "PULL", 5)
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
+    for told, shown in ((first, first), (None, first), (second, second)):
+        master.answers(MODES, body=msgspec.json.encode({"messageRequestModeMap": told}))
+        since = asked or next_of_time(bk)
+        asked = master.next(MODES, since=since, within=90 + bk.jitter) >> Request(MODES)
+        if told is None:  # what it made of that is sure when it asks once more
+            asked = master.next(MODES, since=asked, within=90 + bk.jitter) >> Request(MODES)
+        bk.request_modes().json.eventually() >> Reply(SUCCESS, {"messageRequestModeMap": shown})
+    bk.nameserver.behaves()
+    bk.advance(WRITTEN_AFTER)
+    bk.restart("kill")
+    bk.request_modes().json.eventually() >> Reply(SUCCESS, {"messageRequestModeMap": second})
+
+
+def modes_of(bk: BrokerSession, mode: str, shared: int) -> dict[str, object]:
+    """The mode of one group, as a master tells it."""
+    topic, group = bk.name("T"), bk.group()
+    one = {"consumerGroup": group, "mode": mode, "popShareQueueNum": shared, "topic": topic}
+    return {topic: {group: one}}
 
 
 @case(kills=["errors-of-masters-are-answers"], clock=True, own_server=True, setup=TOLD)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from harness.wire.bodies.broker.locks import MessageQueue
-from harness.wire.bodies.json_body import InvalidUtf8, list_of, map_of, read, without_none
+from harness.wire.bodies.json_body import InvalidUtf8, NullBodyError, list_of, map_of, read, without_none
 from harness.wire.errors import WireError
 from harness.wire.fastjson import Engine, Node, document
 from harness.wire.fastjson.coerce import as_enum, as_int32, as_int64, as_string, members
@@ -156,11 +156,9 @@ class RequestModes(msgspec.Struct, forbid_unknown_fields=True):
         return document(self.document())
 
     @classmethod
-    def decode(
-        cls, data: bytes, *, invalid_utf8: InvalidUtf8 = "replace", engine: Engine = "fastjson"
-    ) -> RequestModes:
-        """Raises `WireError` (`NullBodyError` for JSON null)."""
-        return read(data, _fast_modes, _read_modes, invalid_utf8, engine)
+    def decode(cls, data: bytes, *, engine: Engine = "fastjson") -> RequestModes:
+        """Raises `WireError` (`NullBodyError` for JSON null, and where the table is null)."""
+        return read(data, _fast_modes, _read_modes, engine=engine)
 
 
 def _encoded(body: msgspec.Struct) -> bytes:
@@ -220,5 +218,7 @@ def _read_mode(node: Node) -> RequestMode:
 
 def _read_modes(node: Node) -> RequestModes:
     found = members(node, {"messageRequestModeMap": map_of(map_of(_read_mode))})
-    table = found.get("messageRequestModeMap") or {}
+    table = found.get("messageRequestModeMap", {})
+    if table is None:
+        raise NullBodyError("the table is null")
     return RequestModes({topic: groups or {} for topic, groups in table.items()})
