@@ -9,12 +9,13 @@ from reference_impl.broker.groups import Groups
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.limits import Limits
 from reference_impl.broker.long_polling import LongPolling
+from reference_impl.broker.part import NEVER
 from reference_impl.broker.pulls import Pulls
 from reference_impl.broker.resets import Resets
 from reference_impl.broker.retries import Retries
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
-from reference_impl.broker.slave_sync import SlaveSync
+from reference_impl.broker.slave_sync import SlaveSync, vip
 from reference_impl.broker.topic_administration import TopicAdministration
 from reference_impl.broker.topics import Topics
 from reference_impl.broker.transactions import Transactions
@@ -269,6 +270,13 @@ def masters_topics_are_always_taken(original, self, body):
 @mutant(SlaveSync.take_groups, "A slave ignores its master's groups.")
 def masters_groups_are_ignored(original, self, body):
     return
+
+
+@mutant(SlaveSync.tick, "A slave that was told an odd address of its master never asks again.")
+def odd_masters_end_the_asking(original, self, now):
+    original(self, now)
+    if self.master is not None and vip(self.master) is None:
+        self._next_at = NEVER
 
 
 @mutant(SlaveSync.take_modes, "A slave ignores its master's request modes.", V5)

@@ -49,6 +49,19 @@ def test_slave_without_master_stops_asking(bk: BrokerSession) -> None:
     master.next(TOPICS, since=told, within=70) >> Silence()
 
 
+@case(kills=["odd-masters-end-the-asking"], clock=True, setup=TOLD)
+def test_slave_passes_over_an_odd_address(bk: BrokerSession) -> None:
+    master = bk.nameservers[1]
+    host, _, port = master.address.rpartition(":")
+    for odd in ("192.0.2.1:x", "192.0.2.1"):
+        bk.nameserver.answers(REGISTER, ext={"masterAddr": odd})
+        next_of_time(bk)
+        bk.advance(75)
+    bk.nameserver.answers(REGISTER, ext={"masterAddr": f"{host}:{int(port) + 2}"})
+    told = next_of_time(bk)
+    master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+
+
 @case(kills=["place-to-copy-is-not-said"])
 def test_master_says_where_to_copy(bk: BrokerSession) -> None:
     bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({**OFFER, "masterAddress": bk.broker_address}))
