@@ -35,6 +35,13 @@ def popped(bk: BrokerSession, topic: str, group: str, count: int = 1, *, order: 
     return handles
 
 
+def entry_of(topic: str, group: str, handle: str) -> dict[str, object]:
+    """An acknowledgement of the one message of a pop of queue 0."""
+    start, time, hidden, revive, *_ = handle.split(" ")
+    entry = {"c": group, "t": topic, "r": "0", "so": int(start), "q": 0, "rq": int(revive)}
+    return entry | {"pt": int(time), "it": int(hidden), "b": "AQ=="}
+
+
 def again_after_a_start(bk: BrokerSession, topic: str, group: str) -> PopExchange:
     """The first pop that gets something while a Broker that was started reads again what was popped; if none
     does, the last one.

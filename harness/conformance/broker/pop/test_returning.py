@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from itertools import product
 from operator import attrgetter
 
 from harness.conformance import AnyOf, Including, Matching, Reply, case
@@ -12,6 +13,7 @@ from harness.conformance.broker.pop.popping import (
     NOTHING,
     SUCCESS,
     again_after_a_start,
+    entry_of,
     filled,
     popped,
 )
@@ -193,9 +195,7 @@ def test_acknowledging_nothing_is_refused(bk: BrokerSession) -> None:
 @case(kills=["acks-that-cannot-be-read-succeed", "acks-without-a-kind-are-of-the-topic"], clock=True)
 def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
-    start, time, hidden, revive, *_ = popped(bk, topic, group)[0].split(" ")
-    entry = {"c": group, "t": topic, "r": "0", "so": int(start), "q": 0, "rq": int(revive)}
-    entry |= {"pt": int(time), "it": int(hidden), "b": "AQ=="}
+    entry = entry_of(topic, group, popped(bk, topic, group)[0])
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     bk.call(RequestCode.BATCH_ACK_MESSAGE, None, b"{") >> refused
     for wrong in ({"r": "3"}, {"r": None}, {"t": None}, {"b": "%%%%"}, {"b": None}):
@@ -203,6 +203,24 @@ def test_acknowledgements_that_cannot_be_read(bk: BrokerSession) -> None:
         bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> refused
     bk.advance(HIDDEN + REVIVAL + bk.jitter)
     bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+
+
+@case(kills=["acks-need-all-numbers", "acks-need-no-time"], clock=True, setup={"reviveQueueNum": "1"})
+def test_numbers_of_acknowledgements_are_0(bk: BrokerSession) -> None:
+    (topic, _), groups = filled(bk, b"a"), []
+    for number, is_null in product(("so", "q", "rq", "it", "pt"), (False, True)):
+        groups.append((number, group := bk.group()))
+        entry = entry_of(topic, group, popped(bk, topic, group)[0]) | {number: None}
+        if not is_null:
+            del entry[number]
+        body = json.dumps({"brokerName": bk.broker_name, "acks": [entry]}).encode()
+        bk.call(RequestCode.BATCH_ACK_MESSAGE, None, body) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    for number, group in groups:
+        if number == "pt":
+            bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
+        else:
+            bk.pop(topic, group) >> NOTHING
 
 
 @case(kills=["acks-of-any-offset", "acks-at-the-end-are-refused"])

@@ -1,5 +1,7 @@
 """Faults of acknowledgements, and of messages that return without one."""
 
+import re
+
 from msgspec.structs import replace
 
 from harness.wire import ResponseCode
@@ -173,6 +175,23 @@ def new_handles_name_another_queue_of_the_log(reply):
 @mutant(PopAcks.meant, "An entry of a batch acknowledgement without a kind is about the topic itself.", V5)
 def acks_without_a_kind_are_of_the_topic(original, self, ack):
     return original(self, replace(ack, retry=ack.retry or "0"))
+
+
+@mutant(PopAcks.acknowledge_all, "An entry of a batch acknowledgement must have all of its numbers.", V5)
+def acks_need_all_numbers(original, self, command, connection, now):
+    body = command.body or b""
+    if not all(re.search(rb'"%s":\s*\d' % name, body) for name in (b"so", b"q", b"rq", b"it", b"pt")):
+        raise RefusedError("a number is missing")
+    return original(self, command, connection, now)
+
+
+@mutant(PopAcks.meant, "Without its time, a batch acknowledgement is about the latest pop.", V5)
+def acks_need_no_time(original, self, ack):
+    of, offsets, revive_queue = original(self, ack)
+    for pop in self.broker.checkpoints.points:
+        if not ack.pop_time and (pop.topic, pop.group) == (of.topic, of.group):
+            of = pop
+    return of, offsets, revive_queue
 
 
 @mutant(PopAcks.meant, "A batch acknowledgement looks into topics of the older names alone.", V5)
