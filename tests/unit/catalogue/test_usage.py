@@ -23,7 +23,7 @@ COPIED = "a slave copies from its master by it: no essential statement is about 
 NO_STATEMENT: dict[Role, dict[int, str]] = {
     "nameserver": {},
     "broker": {
-        **dict.fromkeys((60, 61, 402), COPIED),
+        **dict.fromkeys((60, 61), COPIED),
     },
 }
 """Requests of clients or Brokers without an essential statement, and why."""

@@ -219,7 +219,7 @@ def test_numbers_of_acknowledgements_are_0(bk: BrokerSession) -> None:
     for number, group in groups:
         if number == "pt":
             bk.pop(topic, group).bodies.eventually() >> Reply(SUCCESS, [b"a"])
-        else:
+        elif number != "it":  # Apache's Broker may read that before the pop
             bk.pop(topic, group) >> NOTHING
 
 
