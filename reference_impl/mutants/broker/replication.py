@@ -170,6 +170,11 @@ def one_heartbeat(original, self, now):
     beaten.add(now)
 
 
+@mutant(SlaveLinks.next_tick, "A slave gets its heartbeat when one is due for all slaves.")
+def heartbeats_wait_for_the_last_slave(original, self):
+    return max((self._due(slave) for slave in self._slaves.values()), default=original(self))
+
+
 @mutant(SlaveLinks.patience, "Slaves that report nothing stay connected.")
 def silent_slaves_stay(original, self):
     return _FAR

@@ -145,7 +145,13 @@ def test_no_heartbeats_before_a_report(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["no-heartbeats", "heartbeats-are-early", "one-heartbeat", "pushes-delay-no-heartbeat"],
+    kills=[
+        "no-heartbeats",
+        "heartbeats-are-early",
+        "one-heartbeat",
+        "pushes-delay-no-heartbeat",
+        "heartbeats-wait-for-the-last-slave",
+    ],
     clock=True,
     own_server=True,
     setup={"haSendHeartbeatInterval": "2000"},
@@ -168,6 +174,13 @@ def test_master_sends_heartbeats(bk: BrokerSession) -> None:
     beat = slave.next_push(within=4)
     beat.place >> Pushed((size + more, 0))
     beat.seconds >> Pushed(Between(2 - bk.jitter, 2.5 + bk.jitter))
+    bk.advance(1)
+    later = bk.slave()
+    later.report(size + more)
+    for one in (slave, later, slave, later):  # 1 s apart
+        beat = one.next_push(within=4)
+        beat.place >> Pushed((size + more, 0))
+        beat.seconds >> Pushed(Between(0.5 - bk.jitter, 1.5 + bk.jitter))
 
 
 @case(
