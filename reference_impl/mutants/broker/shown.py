@@ -6,6 +6,7 @@ from harness.wire import RequestCode
 from reference_impl.broker.core import Broker
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.settings import Settings
+from reference_impl.broker.topics import Topics
 from reference_impl.mutants.registry import ALL, V4, V5, family, mutant
 
 _TABLES = (
@@ -191,3 +192,8 @@ def master_says_how_far_it_is_now(original, self):
 @shown("Data versions are of the next day.", *_VERSIONED)
 def versions_of_tomorrow(body):
     return _more(b"timestamp", 86_400_000, body)
+
+
+@mutant(Topics.changed, "A change of topics leaves the time of the table as it is.")
+def topics_keep_the_time_of_their_version(original, self, now):
+    original(self, self.version.timestamp)

@@ -1,9 +1,12 @@
 """Mutants of the chapter transaction."""
 
+from types import SimpleNamespace
+
 import msgspec
 
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, SysFlag, TopicName
+from reference_impl.broker.config import Config
 from reference_impl.broker.delays import Delays
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.store import PutStatus, Store
@@ -402,3 +405,40 @@ def halves_of_any_age_are_asked_about(original, self, half, now):
 @mutant(Transactions.is_given_up, "A half message is given up after a day.")
 def halves_are_given_up_early(original, self, half, now):
     return original(self, half, now) or now - half.born > 86_400_000
+
+
+@mutant(Transactions.interval, "Without transactionCheckInterval, rounds are every 30 s, as in 5.x.", V4)
+def rounds_of_5x_in_4_9(original, self):
+    return self.config.transaction_check_interval or 30_000
+
+
+@mutant(Transactions.interval, "Without transactionCheckInterval, rounds are every 60 s, as in 4.9.", V5)
+def rounds_of_4_9_in_5x(original, self):
+    return self.config.transaction_check_interval or 60_000
+
+
+def _by_default(transactions, **settings):
+    """Transactions with other defaults of settings that were not set."""
+    config, usual = transactions.config, Config()
+    unset = {key: value for key, value in settings.items() if getattr(config, key) == getattr(usual, key)}
+    return SimpleNamespace(config=msgspec.structs.replace(config, **unset))
+
+
+@mutant(Transactions.is_to_check, "Without transactionTimeOut, a half message is asked about when 3 s old.")
+def asked_at_once_by_default(original, self, half, now):
+    return original(_by_default(self, transaction_time_out=3_000), half, now)
+
+
+@mutant(Transactions.is_to_check, "Without transactionTimeOut, a half message is asked about when 60 s old.")
+def asked_late_by_default(original, self, half, now):
+    return original(_by_default(self, transaction_time_out=60_000), half, now)
+
+
+@mutant(Transactions.is_given_up, "Without transactionCheckMax, a half message is asked about 14 times.")
+def asked_14_times_by_default(original, self, half, now):
+    return original(_by_default(self, transaction_check_max=14), half, now)
+
+
+@mutant(Transactions.is_given_up, "Without transactionCheckMax, a half message is asked about for ever.")
+def asked_for_ever_by_default(original, self, half, now):
+    return original(_by_default(self, transaction_check_max=1 << 30), half, now)

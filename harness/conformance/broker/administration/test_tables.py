@@ -98,6 +98,23 @@ def test_group_that_pulls_raises_the_version(bk: BrokerSession) -> None:
     bk.groups().json >> Reply(SUCCESS, Including({"dataVersion": made}))
 
 
+@case(kills=["topics-keep-the-time-of-their-version"], clock=True)
+def test_changed_topics_date_the_version(bk: BrokerSession) -> None:
+    topic, number = bk.topic(), body_member("dataVersion", "counter", of=int)
+    changes = (
+        lambda: bk.create_topic(topic, perm=4),
+        lambda: bk.delete_topic(topic),
+        lambda: bk.create_topic(topic),
+    )
+    for change in changes:
+        counter = (bk.topics().seen_as(number) >> Reply(SUCCESS)).value
+        bk.advance(2)
+        before = bk.broker_time()
+        change() >> Reply(SUCCESS)
+        changed = Including(version(Between(counter + 1, counter + 1_000), bk.broker_time(), before))
+        bk.topics().json >> Reply(SUCCESS, Including({"dataVersion": changed}))
+
+
 @case(kills=["version-of-groups-goes-on"], own_server=True)
 def test_version_of_groups_begins_anew(bk: BrokerSession) -> None:
     two_groups(bk)

@@ -83,6 +83,62 @@ def test_producer_is_not_asked_early(bk: BrokerSession) -> None:
     asked.next_request() >> Silence()
 
 
+def asked_every(bk: BrokerSession, seconds: int) -> None:
+    """Copies of a half message, which its producer is asked about, were stored so far apart."""
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group)
+    bk.advance(3 * seconds + 3 + bk.jitter)
+    latest = 0
+    for distance in (Between(1, 2**63), Between(1_000 * seconds, 1_000 * (seconds + 3 + bk.jitter))):
+        question = asked.next_request(CHECK) >> Request(CHECK)
+        view = bk.view(asked_about(question)[1]).seen("after", lambda one: one.store_timestamp - latest)
+        latest += (view >> Reply(SUCCESS, [distance])).value[0]
+
+
+@case(kills=["rounds-of-5x-in-4-9"], clock=True)
+def test_asked_every_minute_by_default(bk: BrokerSession) -> None:
+    asked_every(bk, 60)
+
+
+@case(kills=["rounds-of-4-9-in-5x"], clock=True)
+def test_asked_every_half_minute_by_default(bk: BrokerSession) -> None:
+    asked_every(bk, 30)
+
+
+@case(
+    kills=["asked-at-once-by-default", "asked-late-by-default"],
+    clock=True,
+    setup={"transactionCheckInterval": "1000"},
+)
+def test_asked_after_six_seconds_by_default(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group)
+    bk.advance(6 + 1 + 2 + bk.jitter)
+    question = asked.next_request(CHECK) >> Request(CHECK)
+    age = bk.view(asked_about(question)[1]).seen("age", lambda one: one.store_timestamp - one.born_timestamp)
+    age >> Reply(SUCCESS, [Between(6_000, 1_000 * (6 + 1 + 2 + bk.jitter))])
+
+
+@case(
+    kills=["asked-14-times-by-default", "asked-for-ever-by-default"],
+    clock=True,
+    setup={"transactionCheckInterval": "5000"},
+)
+def test_asked_fifteen_times_by_default(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group, group.encode())
+    bk.advance(18 * 7 + bk.jitter)
+    for times in range(1, 16):
+        asked.next_request(CHECK).seen_as(ASKED) >> Request(CHECK, str(times))
+    asked.next_request(CHECK) >> Silence()
+    given_up = bk.pull("TRANS_CHECK_MAX_TIME_TOPIC")
+    bodies = given_up.seen("body and times", lambda one: (one.body, one.properties.get(TIMES)))
+    bodies.eventually() >> Reply(SUCCESS, Including([(group.encode(), "15")]))
+
+
 @case(
     kills=["questions-name-half-topic", "questions-are-about-new-messages", "copies-do-not-wait"],
     clock=True,
