@@ -407,11 +407,6 @@ def halves_are_given_up_early(original, self, half, now):
     return original(self, half, now) or now - half.born > 86_400_000
 
 
-@mutant(Transactions.interval, "Without transactionCheckInterval, rounds are every 30 s, as in 5.x.", V4)
-def rounds_of_5x_in_4_9(original, self):
-    return self.config.transaction_check_interval or 30_000
-
-
 @mutant(Transactions.interval, "Without transactionCheckInterval, rounds are every 60 s, as in 4.9.", V5)
 def rounds_of_4_9_in_5x(original, self):
     return self.config.transaction_check_interval or 60_000
