@@ -1,5 +1,6 @@
 """Chapter administration: tables that slaves copy, with the versions by which they notice changes."""
 
+from functools import partial
 from typing import Any
 
 from harness.conformance import ANYTHING, Between, Including, Reply, case
@@ -102,9 +103,9 @@ def test_group_that_pulls_raises_the_version(bk: BrokerSession) -> None:
 def test_changed_topics_date_the_version(bk: BrokerSession) -> None:
     topic, number = bk.topic(), body_member("dataVersion", "counter", of=int)
     changes = (
-        lambda: bk.create_topic(topic, perm=4),
-        lambda: bk.delete_topic(topic),
-        lambda: bk.create_topic(topic),
+        partial(bk.create_topic, topic, perm=4),
+        partial(bk.delete_topic, topic),
+        partial(bk.create_topic, topic),
     )
     for change in changes:
         counter = (bk.topics().seen_as(number) >> Reply(SUCCESS)).value
