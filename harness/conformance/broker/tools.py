@@ -13,6 +13,16 @@ from harness.wire.fastjson import ParseError, document, parse
 
 SUCCESS = ResponseCode.SUCCESS
 ERROR = ResponseCode.SYSTEM_ERROR
+SYSTEM_GROUPS = (
+    "TOOLS_CONSUMER",
+    "FILTERSRV_CONSUMER",
+    "SELF_TEST_C_GROUP",
+    "CID_ONS-HTTP-PROXY",
+    "CID_ONSAPI_PULL",
+    "CID_ONSAPI_PERMISSION",
+    "CID_ONSAPI_OWNER",
+)
+"""Groups that every Broker has."""
 
 
 def asked(bk: BrokerSession, code: int, read: Callable[[Command], Any] | None = None, **ext: str) -> Exchange:

@@ -7,6 +7,7 @@ from harness.conformance import ABSENT, ANYTHING, Between, Including, Matching, 
 from harness.conformance.broker.tools import (
     ERROR,
     SUCCESS,
+    SYSTEM_GROUPS,
     as_json,
     asked,
 )
@@ -25,21 +26,9 @@ def _topics(reply: Command) -> list[str]:
     return sorted(TopicList.decode(reply.body).topic_list)
 
 
-SYSTEM = (
-    "TOOLS_CONSUMER",
-    "FILTERSRV_CONSUMER",
-    "SELF_TEST_C_GROUP",
-    "CID_ONS-HTTP-PROXY",
-    "CID_ONSAPI_PULL",
-    "CID_ONSAPI_PERMISSION",
-    "CID_ONSAPI_OWNER",
-)
-"""Groups that every Broker has."""
-
-
 @case(kills=["one-system-group-is-made"])
 def test_groups_of_the_system_are_there(bk: BrokerSession) -> None:
-    table = {name: Including({"groupName": name, "consumeEnable": True}) for name in SYSTEM}
+    table = {name: Including({"groupName": name, "consumeEnable": True}) for name in SYSTEM_GROUPS}
     bk.groups().json >> Reply(SUCCESS, Including({"subscriptionGroupTable": Including(table)}))
 
 

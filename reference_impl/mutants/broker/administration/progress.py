@@ -118,6 +118,13 @@ def progress_of_one_group_is_shown(reply):
     return Reply(0, body=told.encode())
 
 
+@after(GroupAdministration.progress_of_all, "Code 317 does not show the group that was there first.")
+def progress_lacks_the_first_group(reply):
+    told = ConsumeStatsList.decode(reply.body)
+    told.consume_stats_list = told.consume_stats_list[1:]
+    return Reply(0, body=told.encode())
+
+
 @after(GroupAdministration.progress_of_all, "In code 317, totalDiff is always 0.")
 def total_difference_is_left_out(reply):
     told = ConsumeStatsList.decode(reply.body)
