@@ -190,10 +190,14 @@ def test_filters_of_groups_that_stay_away_after_a_restart_go(bk: BrokerSession) 
         of_group(bk, topic, one, 5).bodies.eventually() >> Reply(SUCCESS, [b"1"])
 
 
-@case(kills=["class-filters-are-filters-by-sql"], setup=ON)
+@case(kills=["class-filters-are-filters-by-sql", "class-filters-are-filters-by-tags"], setup=ON)
 def test_filter_of_a_class_lets_everything_pass(bk: BrokerSession) -> None:
-    topic, group, (name, connection) = with_a(bk, "1", "2"), bk.group(), bk.client()
-    wants = consuming(group, {topic: "a = 1"}, version=7, expression_type="SQL92")
-    wants["subscriptionDataSet"][0]["classFilterMode"] = True
-    bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)
-    of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0", b"1"])
+    for topic, wanted, kind in (
+        (with_a(bk, "1", "2"), "a = 1", "SQL92"),
+        (filled(bk, {"TAGS": "Grün"}, {"TAGS": "Blau"}), "Grün", "TAG"),
+    ):
+        group, (name, connection) = bk.group(kind), bk.client()
+        wants = consuming(group, {topic: wanted}, version=7, expression_type=kind)
+        wants["subscriptionDataSet"][0]["classFilterMode"] = True
+        bk.heartbeat(name, consumers=[wants], on=connection) >> Reply(SUCCESS)
+        of_group(bk, topic, group, 7).bodies >> Reply(SUCCESS, [b"0", b"1"])

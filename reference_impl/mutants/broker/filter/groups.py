@@ -78,6 +78,11 @@ def class_filters_are_filters_by_sql(original, self, asked, subscription):
     return original(self, asked, replace(subscription, class_filter_mode=False))
 
 
+@mutant(Pulls.filter, "A filter of a class is carried out as one by tags.")
+def class_filters_are_filters_by_tags(original, self, subscription):
+    return original(self, replace(subscription, class_filter_mode=False))
+
+
 @mutant(Filters.take, "The filter of a group is alive when the group is back with an older one.")
 def older_filters_revive(original, self, made):
     original(self, made)
