@@ -38,10 +38,10 @@ class PushExchange(Exchange):
 
     @property
     def place(self) -> Self:
-        """View: ``(offset, size)``."""
+        """View: ``(offset, size)``, the size as the header has it."""
 
         def read(push: Command) -> tuple[int, int]:
-            return int((push.ext or {})["offset"] or 0), len(push.body)
+            return int((push.ext or {})["offset"] or 0), int((push.ext or {})["size"] or 0)
 
         return self.seen_as(View("push", read, columns=("offset", "size")))
 
@@ -144,7 +144,7 @@ class Slave:
         data = self._link.take(_HEADER.size + max(0, size))
         if data is None:
             return None
-        push = Command(code=0, ext={"offset": str(offset)}, body=data[_HEADER.size :])
+        push = Command(code=0, ext={"offset": str(offset), "size": str(size)}, body=data[_HEADER.size :])
         return _replied(self._session, self._link, push, data)
 
 
@@ -307,7 +307,7 @@ def _joined(pushes: list[Replied]) -> Replied:
         connection=first.connection,
         event=pushes[-1].event,
         at=pushes[-1].at,
-        command=Command(code=0, ext=first.command.ext, body=data),
+        command=Command(code=0, ext={**(first.command.ext or {}), "size": str(len(data))}, body=data),
         frame=b"".join(one.frame for one in pushes),
     )
 

@@ -160,6 +160,14 @@ def pushes_delay_no_heartbeat(original, self, slave, size, now):
     slave.pushed_at = was
 
 
+@mutant(SlaveLinks.tick, "The size of a heartbeat is -1.")
+def heartbeats_have_a_negative_size(original, self, now):
+    write = self.broker.write
+    self.broker.write = lambda connection, data: write(connection, data[:-4] + b"\xff" * 4)
+    original(self, now)
+    del self.broker.write
+
+
 @mutant(SlaveLinks.tick, "A slave gets one heartbeat.")
 def one_heartbeat(original, self, now):
     beaten = vars(self).setdefault("beaten", set())

@@ -151,6 +151,7 @@ def test_no_heartbeats_before_a_report(bk: BrokerSession) -> None:
         "one-heartbeat",
         "pushes-delay-no-heartbeat",
         "heartbeats-wait-for-the-last-slave",
+        "heartbeats-have-a-negative-size",
     ],
     clock=True,
     own_server=True,
