@@ -25,14 +25,18 @@ SINGLE = {"enableSingleTopicRegister": "true"}
 SINGLE_AND_RESTRICTED = {"enableSingleTopicRegister": "true", "brokerPermission": "4"}
 
 
-@case(kills=["new-topic-49-is-announced-alone"])
+@case(kills=["new-topic-49-is-announced-alone", "new-topic-49-is-announced-twice"], clock=True)
 def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
     topic = bk.name("T")
+    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics) >> Request(
+        REGISTER
+    )
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
     heard >> Request(REGISTER, flag=FLAG_ONEWAY)
     heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
     heard.topic("TBW102") >> Request(REGISTER, (8, 8, 7))
+    bk.nameserver.next(REGISTER, within=5, where=with_topic(topic)) >> Silence()
 
 
 @case(kills=["new-topic-53-is-announced-with-all"])

@@ -126,6 +126,12 @@ def new_topic_49_is_announced_alone(original, self, topic, now):
     self.announce([topic], now)
 
 
+@mutant(Registrar.topic_created, "A topic that a send creates is announced twice.", V4)
+def new_topic_49_is_announced_twice(original, self, topic, now):
+    original(self, topic, now)
+    self.register(now, force=True, check_order=False)
+
+
 @mutant(Registrar.topic_created, "5.x announces a new topic with all others.", V5)
 def new_topic_53_is_announced_with_all(original, self, topic, now):
     self.register(now, force=True, check_order=False)
