@@ -2,6 +2,7 @@
 
 from harness.conformance import ANYTHING, Between, Including, Matching, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.replication.logs import end, put
 from harness.conformance.broker.tools import asked, state_of
 from harness.session import BrokerSession
 from harness.session.transport import Ending
@@ -154,6 +155,17 @@ def test_files_begin_at_multiples(bk: BrokerSession) -> None:
     for number in (3, 6, 9):
         pull = bk.pull(topic, 1, number, most=1).seen("place", lambda one: one.physical_offset)
         pull.eventually() >> Reply(SUCCESS, [number // 3 * FILE])
+
+
+@case(kills=["blanks-need-no-room", "blanks-need-more-room"], own_server=True, setup=SMALL_FILES)
+def test_file_keeps_room_for_a_blank(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    begin = end(bk, put(bk, topic, b"small"))
+    rest = FILE - begin - (begin - len(b"small"))
+    for body in (b"x" * (rest - 8), b"small", b"y" * (rest - 7)):
+        bk.send(topic, body) >> Reply(SUCCESS)
+    pull = bk.pull(topic).seen("place", lambda one: one.physical_offset)
+    pull.eventually() >> Reply(SUCCESS, [0, begin, FILE, 2 * FILE])
 
 
 # -- what is too old -----------------------------------------------------------------------------------------

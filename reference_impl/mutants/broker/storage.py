@@ -110,6 +110,16 @@ def files_have_no_end(original, self, size):
     return False
 
 
+@mutant(Store._begins_file, "A message may fill a file of the log but for 7 bytes.")
+def blanks_need_no_room(original, self, size):
+    return original(self, size - 1)
+
+
+@mutant(Store._begins_file, "A message leaves at least 9 bytes of a file of the log.")
+def blanks_need_more_room(original, self, size):
+    return original(self, size + 1)
+
+
 @mutant(Store.delete_empty_queues, "Cleaning removes the first queue without messages only.")
 def cleaning_removes_one_queue(original, self, *, keep):
     for topic, queues in list(self._queues.items()):
