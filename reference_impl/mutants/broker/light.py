@@ -286,6 +286,14 @@ def wildcard_clients_are_shown_apart(original, self, queue):
     return [{"clientId": client, "group": self.by_client[client].group} for client in clients]
 
 
+@mutant(LightTopics.light_client, "A client that consumes all light topics is shown as group@parent.", V55)
+def wildcard_clients_are_shown_under_their_group(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    topic, group = command.ext["parentTopic"], command.ext["group"]
+    reply.body = reply.body.replace(f"{topic}@{group}".encode(), f"{group}@{topic}".encode())
+    return reply
+
+
 @mutant(LightSubscriptions.refused, "A group that consumes all light topics may name single ones.", V55)
 def wildcard_groups_name_light_topics(original, self, group, now, *, is_partial):
     return original(self, group, now, is_partial=False)

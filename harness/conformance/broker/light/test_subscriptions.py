@@ -164,6 +164,15 @@ def test_wildcard_group_is_shown_as_one(bk: BrokerSession) -> None:
     light_info(bk, topic, "light") >> Reply(SUCCESS, Including({"subscriber": Including(shown)}))
 
 
+@case(kills=["wildcard-clients-are-shown-under-their-group"], setup=LIGHT)
+def test_wildcard_client_is_shown_with_one_name(bk: BrokerSession) -> None:
+    topic, client = parent(bk), bk.name("client")
+    group = bound_group(bk, topic, wildcard="true")
+    bk.subscribe(topic, group, client, "one", "two", action="COMPLETE_ADD") >> Reply(SUCCESS)
+    shown = Including({"liteTopicCount": 1, "liteTopicSet": [f"{topic}@{group}"]})
+    client_info(bk, topic, group, client) >> Reply(SUCCESS, shown)
+
+
 @case(kills=["wildcard-groups-name-light-topics"], setup=LIGHT)
 def test_wildcard_group_names_none(bk: BrokerSession) -> None:
     topic = parent(bk)
