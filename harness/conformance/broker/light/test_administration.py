@@ -287,7 +287,7 @@ def test_acks_need_a_popped_message(bk: BrokerSession) -> None:
     handles = (pop.handles >> Reply(SUCCESS)).value
     ack(bk, topic, group, light, handles[0], offset="4") >> Reply(NO_MESSAGE)
     ack(bk, topic, group, "unknown", handles[1]) >> Reply(NO_MESSAGE)
-    ack(bk, topic, group, light, handles[0], queueId="1") >> Reply(INVALID)
+    ack(bk, topic, group, light, handles[0], queueId="1") >> Reply(INVALID, remark="ack queue illegal.")
     ack(bk, topic, group, light, handles[0].replace(" 999 ", " 3 ")) >> Reply(INVALID)
     ack(bk, topic, bound_group(bk, parent(bk)), light, handles[0]) >> Reply(INVALID)
     for offset in ("2", "3"):

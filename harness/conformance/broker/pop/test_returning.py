@@ -239,16 +239,16 @@ def test_acknowledging_beyond_the_queue_is_refused(bk: BrokerSession) -> None:
     bk.ack(bk.name("T"), group, handle) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
-@case(kills=["handles-may-be-anything"])
+@case(kills=["handles-may-be-anything", "handles-need-a-queue"])
 def test_handle_that_is_none_is_refused(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a")
     (handle,) = popped(bk, topic, group)
     refused = Reply(ResponseCode.SYSTEM_ERROR, remark=Matching("."))
     words = handle.split(" ")
-    for text in ("", "x", " ".join(words[:3]), " ".join([words[0], "x", *words[2:]])):
+    for text in ("", "x", " ".join(words[:5]), " ".join([words[0], "x", *words[2:]])):
         bk.ack(topic, group, handle, ext={"extraInfo": text}) >> refused
         bk.hide(topic, group, handle, 10, ext={"extraInfo": text}) >> refused
-    bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.ack(topic, group, handle, ext={"extraInfo": " ".join(words[:6])}) >> Reply(SUCCESS)
 
 
 @case(kills=["hidden-for-no-longer"], clock=True)

@@ -199,6 +199,13 @@ def acks_of_several_are_of_the_older_topic(original, self, ack):
     return original(self, replace(ack, retry=ack.retry and ack.retry.replace("2", "1")))
 
 
+@mutant(PopAcks.acknowledge, "A handle has a queue and an offset in any case.", V5)
+def handles_need_a_queue(original, self, command, connection, now):
+    if len((command.ext["extraInfo"] or "").split(" ")) < 7:
+        raise RefusedError("the handle has no queue")
+    return original(self, command, connection, now)
+
+
 @mutant(PopAcks.acknowledge, "Any text is a valid handle.", V5)
 def handles_may_be_anything(original, self, command, connection, now):
     try:
