@@ -9,6 +9,8 @@ SUCCESS = ResponseCode.SUCCESS
 
 TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 
+ACTING = {"enableActingMaster": True}
+
 
 @case(kills=["historical-promotion-keeps-old-id"])
 def test_one_id_per_address(ns: NameServerSession) -> None:
@@ -30,10 +32,16 @@ def test_address_of_a_held_id_is_replaced(ns: NameServerSession) -> None:
     serves(ns, new, "C", 8, 8, 6, 0)
 
 
-@case(kills=["historical-promotion-keeps-old-id", "only-changed-versions-update"])
+@case(
+    kills=[
+        "historical-promotion-keeps-old-id",
+        "only-changed-versions-update",
+        "free-id-of-a-known-name-is-not-first",
+    ]
+)
 def test_promoted_slave_publishes_topics(ns: NameServerSession) -> None:
     master = ns.broker()
-    slave = master.sibling()
+    slave = master.sibling(topics={"A": (2, 3, 4), "C": (8, 8, 6)})
     master.register() >> Reply(SUCCESS)
     slave.register() >> Reply(SUCCESS)
     master.unregister() >> Reply(SUCCESS)
@@ -41,6 +49,34 @@ def test_promoted_slave_publishes_topics(ns: NameServerSession) -> None:
     slave.register(id=0) >> Reply(SUCCESS)
     ns.cluster().addresses(master.name) >> Reply(SUCCESS, {0: slave.address})
     serves(ns, slave, "C", 8, 8, 6, 0)
+    serves(ns, slave, "A", 2, 3, 4, 0)
+
+
+@case(kills=["free-id-of-a-known-name-is-not-first", "free-id-of-a-live-address-is-not-first"])
+def test_free_id_is_taken_with_all_topics(ns: NameServerSession) -> None:
+    former = ns.broker(topics={"A": (8, 8, 6), "B": (8, 8, 6)})
+    successor, slave = former.sibling(id=0, topics={"A": (2, 3, 4), "C": (8, 8, 6)}), former.sibling()
+    for broker in (former, successor, slave):
+        broker.register() >> Reply(SUCCESS)
+    serves(ns, former, "A", 2, 3, 4, 0)
+    successor.unregister() >> Reply(SUCCESS)
+    ns.cluster().addresses(former.name).eventually() >> Reply(SUCCESS, {1: slave.address})
+    former.query_version().changed >> Reply(SUCCESS, False)
+    former.register() >> Reply(SUCCESS)
+    ns.cluster().addresses(former.name) >> Reply(SUCCESS, {0: former.address, 1: slave.address})
+    serves(ns, former, "A", 8, 8, 6, 0)
+
+
+@case(kills=["free-id-of-a-known-name-is-not-first"])
+def test_promoted_prime_slave_restores_write_permission(ns: NameServerSession) -> None:
+    slave = ns.broker(id=2)
+    slave.register(ext=ACTING) >> Reply(SUCCESS)
+    for hint in ("A", "B"):
+        serves(ns, slave, hint, 8, 8, 4, 0)
+    slave.register(id=0, ext=ACTING) >> Reply(SUCCESS)
+    ns.cluster().addresses(slave.name) >> Reply(SUCCESS, {0: slave.address})
+    for hint in ("A", "B"):
+        serves(ns, slave, hint, 8, 8, 6, 0)
 
 
 @case(kills=["only-changed-versions-update"])

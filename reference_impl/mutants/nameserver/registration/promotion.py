@@ -50,6 +50,21 @@ def conflict_is_refused(original, self, broker, registration):
     return conflicts or original(self, broker, registration)
 
 
+# -- who takes a free id -------------------------------------------------------------------------------------
+
+
+@mutant(RouteTable.put_address, "A registration is the first one of a new name only, not of a free id.", V5)
+def free_id_of_a_known_name_is_not_first(original, self, broker, registration):
+    original(self, broker, registration)
+    return False
+
+
+@mutant(RouteTable.put_address, "A free id is none to an address whose lease is running.")
+def free_id_of_a_live_address_is_not_first(original, self, broker, registration):
+    key = self.live_key(registration.cluster, registration.address)
+    return original(self, broker, registration) and key not in self.live
+
+
 # -- what a name says of itself (5.x) ------------------------------------------------------------------------
 
 
