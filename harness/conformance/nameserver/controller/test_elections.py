@@ -277,6 +277,25 @@ def test_log_of_a_broker_only_grows(ns: NameServerSession) -> None:
     leads(ns, two, 2)
 
 
+@case(kills=["newer-epochs-need-a-greater-offset", "greatest-offset-of-all-epochs-counts"], setup=CONTROLLER)
+def test_newer_epoch_brings_its_own_offset(ns: NameServerSession) -> None:
+    # The last heartbeat of the second Broker has a newer epoch, and an offset that is less, the same or more.
+    for second, third, best in (
+        ({"epoch": 4, "maxOffset": 50}, {"epoch": 3, "maxOffset": 700}, 2),
+        ({"epoch": 3, "maxOffset": 50}, {"epoch": 3, "maxOffset": 100}, 3),
+        ({"epoch": 4, "maxOffset": 900}, {"epoch": 3, "maxOffset": 950}, 2),
+        ({"epoch": 3, "maxOffset": 990}, {"epoch": 3, "maxOffset": 950}, 2),
+    ):
+        one, *others = replicas(ns, 3, living=1)
+        two, three = others
+        two.beats(epoch=2, maxOffset=900) >> Reply(SUCCESS)
+        three.beats(**third) >> Reply(SUCCESS)
+        two.beats(**second) >> Reply(SUCCESS)
+        in_sync(ns, one, two, three)
+        one.leaves()
+        leads(ns, others[best - 2], 2)
+
+
 def without_master(ns: NameServerSession) -> tuple[Replica, Replica]:
     """The only Broker in sync of a name has died, and another one, which is not in sync, lives."""
     one, two = replicas(ns, 2)

@@ -152,6 +152,20 @@ def logs_shrink(original, self, beat, known):
     return True
 
 
+@mutant(Heartbeats.is_further, "A heartbeat with a newer epoch counts only with a greater offset.", V5)
+def newer_epochs_need_a_greater_offset(original, self, beat, known):
+    return beat.epoch >= known.epoch and beat.max_offset > known.max_offset
+
+
+@mutant(Heartbeats.hear, "A newer epoch does not reduce the offset that a Broker has reached.", V5)
+def greatest_offset_of_all_epochs_counts(original, self, identity, beat, connection, now):
+    live = self.known.get(identity)
+    before = beat.max_offset if live is None else live.beat.max_offset
+    original(self, identity, beat, connection, now)
+    reached = self.known[identity].beat
+    reached.max_offset = max(before, reached.max_offset)
+
+
 @after(Controller.beat, "A heartbeat without epoch says 0.", V5)
 def epochs_are_zero_by_default(beat):
     beat.epoch = max(0, beat.epoch)
