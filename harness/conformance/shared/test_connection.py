@@ -58,6 +58,9 @@ TLV = b"\xea\x00\x05vpc-1"
 PADDING = b"\x04\x01\x2c" + bytes(300)
 """An extension that means nothing, and makes a header longer than 255 bytes."""
 
+SSL = b"\x20\x00\x12\x01\0\0\0\0\x21\x00\x07TLSv1.3\x25\0\0"
+"""What a load balancer says of a client's TLS: an extension that holds others."""
+
 HEADERS = (
     header(1, 0x11, bytes(12)),
     header(1, 0x11, bytes(12) + TLV),
@@ -65,11 +68,20 @@ HEADERS = (
     header(1, 0x12, bytes(12)),
     header(1, 0x21, bytes(36)),
     header(1, 0x31, bytes(216)),
+    header(1, 0x11, bytes(12) + TLV + SSL + PADDING),
+    header(1, 0x12, bytes(12) + TLV),
+    header(1, 0x21, bytes(36) + TLV + SSL),
+    header(1, 0x31, bytes(216) + TLV),
+    header(1, 0x00, b""),
+    header(1, 0x00, TLV),
+    header(0, 0x11, bytes(12) + TLV),
+    header(0, 0x00, TLV),
     header(0, 0x00, b""),
     header(0, 0x43, b"x"),
 )
 """Preambles of version 2: TCP over IPv4, the same with a short and a long extension, UDP, TCP over IPv6, a
-UNIX socket; LOCAL, and the same with a family and a transport that do not exist.
+UNIX socket; each with extensions; PROXY of no family; LOCAL with and without extensions, and with a family
+and a transport that do not exist.
 """
 
 MALFORMED = (
@@ -116,7 +128,14 @@ def test_proxy_line_is_passed(ns: NameServerSession) -> None:
         ns.connect().send_raw(line + QUERY_FRAME, opaque=OPAQUE) >> answered(ns)
 
 
-@case(kills=["proxy-header-refused", "proxy-extensions-refused", "local-proxy-refused"])
+@case(
+    kills=[
+        "proxy-header-refused",
+        "proxy-extensions-refused",
+        "proxy-extensions-for-ipv4-only",
+        "local-proxy-refused",
+    ]
+)
 def test_proxy_header_is_passed(ns: NameServerSession) -> None:
     for preamble in HEADERS:
         ns.connect().send_raw(preamble + QUERY_FRAME, opaque=OPAQUE) >> answered(ns)

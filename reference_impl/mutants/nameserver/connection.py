@@ -43,6 +43,13 @@ def proxy_extensions_refused(start):
     return found and int.from_bytes(start[14:16], "big") != sizes.get(start[13], 0)
 
 
+@_refusing_preamble("A PROXY header has extensions behind addresses of IPv4 only.", V5)
+def proxy_extensions_for_ipv4_only(start):
+    sizes = {0x00: 0, 0x21: 36, 0x31: 216}
+    found = start.startswith(SIGNATURE_V2) and len(start) >= 16
+    return found and int.from_bytes(start[14:16], "big") > sizes.get(start[13], 1 << 16)
+
+
 @_refusing_preamble("A PROXY header without addresses, as of a health check, is refused.", V5)
 def local_proxy_refused(start):
     return start.startswith(SIGNATURE_V2 + b"\x20")
