@@ -331,8 +331,14 @@ def test_late_unregistration_of_old_master_is_harmless(ns: NameServerSession) ->
     ns.route(new.topic("C")).queues >> Reply(SUCCESS, {new.name: (8, 8, 6, 0)})
 
 
-@case(kills=["unknown-address-is-an-error"])
+@case(kills=["unknown-address-is-an-error", "id-without-address-takes-the-name"])
 def test_id_may_be_enough(ns: NameServerSession) -> None:
+    master, slave = both(ns)
+    slave.unregister(id=0) >> Reply(SUCCESS)
+    shown = ns.cluster().addresses(master.name)
+    shown >> AnyOf(Reply(SUCCESS, {1: slave.address}), deviates=[Reply(SUCCESS, {0: master.address})])
+    for other in (master, slave):
+        other.unregister() >> Reply(SUCCESS)
     broker = ns.broker()
     broker.register() >> Reply(SUCCESS)
     listed(ns, broker)

@@ -60,6 +60,13 @@ def unregistration_needs_the_id(original, self, broker, departure):
         self.remove_address(broker, departure.address)
 
 
+@mutant(RouteTable.remove_entry, "An id that another address holds takes every address of the name.", V4)
+def id_without_address_takes_the_name(original, self, broker, departure):
+    if departure.id is not None and broker.addresses.get(departure.id) != departure.address:
+        broker.addresses.clear()
+    original(self, broker, departure)
+
+
 @mutant(RouteTable.leave, "An unregistration removes its address from all broker names.")
 def unregistration_takes_every_name(original, self, departures):
     for departure in departures:
