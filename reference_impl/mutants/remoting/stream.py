@@ -16,6 +16,15 @@ def rest_of_a_length_word_begins_a_frame(original, self, buffer, data):
     yield from original(self, buffer, data)
 
 
+@mutant(RemotingEndpoint.frames, "Behind three bytes of a length word, a frame is looked for at once.")
+def last_byte_of_a_length_word_begins_a_frame(original, self, buffer, data):
+    end = 4 + int.from_bytes(data[:4], "big")
+    if buffer.pending == 3 and 8 <= end <= len(data):
+        yield bytes(data[:end])
+        data = data[end:]
+    yield from original(self, buffer, data)
+
+
 @rewriting_binary("The length of the ext fields is what is left of the header.")
 def binary_names_may_exceed_the_ext_length(header):
     at = ext_length_at(header)

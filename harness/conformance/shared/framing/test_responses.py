@@ -188,6 +188,21 @@ def test_first_byte_may_come_alone(peer: Session) -> None:
         answer >> answered(peer)
 
 
+@case(kills=["last-byte-of-a-length-word-begins-a-frame"])
+def test_length_word_may_be_cut_anywhere(peer: Session) -> None:
+    # A length of 1280 ends in a zero, behind which the header's length looks like that of a short frame.
+    bare = len(query_header(peer.query, remark='""'))
+    padded = query_header(peer.query, remark=f'"{"x" * (1276 - bare)}"')
+    frame = json_frame(padded)
+    for cut in (1, 2, 3):
+        connection = peer.connect()
+        connection.call(*peer.query) >> answered(peer)
+        connection.write(frame[:cut])
+        peer.pause(0.01)
+        connection.send_raw(frame[cut:], opaque=OPAQUE) >> answered(peer)
+        connection.call(*peer.query) >> answered(peer)
+
+
 @case(kills=["one-frame-per-segment"])
 def test_requests_in_one_segment(peer: Session) -> None:
     connection = peer.connect()
