@@ -296,6 +296,20 @@ def test_newer_epoch_brings_its_own_offset(ns: NameServerSession) -> None:
         leads(ns, others[best - 2], 2)
 
 
+@case(kills=["first-priority-counts"], setup=CONTROLLER)
+def test_latest_priority_counts(ns: NameServerSession) -> None:
+    # What the heartbeats say of the logs stays the same.
+    for earlier, later, best in ((2, 7, 3), (7, 4, 2)):
+        one, *others = replicas(ns, 3, living=1)
+        two, three = others
+        two.beats(epoch=3, maxOffset=100, electionPriority=earlier) >> Reply(SUCCESS)
+        three.beats(epoch=3, maxOffset=100, electionPriority=5) >> Reply(SUCCESS)
+        two.beats(epoch=3, maxOffset=100, electionPriority=later) >> Reply(SUCCESS)
+        in_sync(ns, one, two, three)
+        one.leaves()
+        leads(ns, others[best - 2], 2)
+
+
 def without_master(ns: NameServerSession) -> tuple[Replica, Replica]:
     """The only Broker in sync of a name has died, and another one, which is not in sync, lives."""
     one, two = replicas(ns, 2)

@@ -40,6 +40,17 @@ def test_heartbeat_counts_for_its_time(ns: NameServerSession) -> None:
     ns.replicas(one.name).alive(one.name) >> Reply(SUCCESS, [2])
 
 
+@case(kills=["first-heartbeat-says-how-long"], setup=CONTROLLER, clock=True)
+def test_latest_heartbeat_says_how_long(ns: NameServerSession) -> None:
+    one, two = replicas(ns, 2, living=0)
+    for replica, earlier, later in ((one, LASTS, LASTS_SHORTER), (two, LASTS_SHORTER, LASTS)):
+        replica.beats(earlier) >> Reply(SUCCESS)
+        replica.beats(later) >> Reply(SUCCESS)
+    alive(ns, one, two, of=one)
+    ns.advance(LASTS_SHORTER + LASTS_SHORTER / 2)
+    alive(ns, two, of=one)
+
+
 @case(kills=["heartbeats-count-two-minutes-by-default"], setup=CONTROLLER, clock=True)
 def test_heartbeat_counts_ten_seconds_by_default(ns: NameServerSession) -> None:
     one, two = replicas(ns, 2, living=1)

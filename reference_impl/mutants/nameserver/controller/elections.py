@@ -157,6 +157,22 @@ def newer_epochs_need_a_greater_offset(original, self, beat, known):
     return beat.epoch >= known.epoch and beat.max_offset > known.max_offset
 
 
+@mutant(Heartbeats.hear, "The first heartbeat of a Broker says its priority.", V5)
+def first_priority_counts(original, self, identity, beat, connection, now):
+    live = self.known.get(identity)
+    if live is not None:
+        beat.priority = live.beat.priority
+    original(self, identity, beat, connection, now)
+
+
+@mutant(Heartbeats.hear, "The first heartbeat of a Broker says for how long each of them counts.", V5)
+def first_heartbeat_says_how_long(original, self, identity, beat, connection, now):
+    live = self.known.get(identity)
+    if live is not None:
+        beat.lasts = live.beat.lasts
+    original(self, identity, beat, connection, now)
+
+
 @mutant(Heartbeats.hear, "A newer epoch does not reduce the offset that a Broker has reached.", V5)
 def greatest_offset_of_all_epochs_counts(original, self, identity, beat, connection, now):
     live = self.known.get(identity)
