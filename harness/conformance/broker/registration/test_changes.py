@@ -36,7 +36,13 @@ def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
     heard >> Request(REGISTER, flag=FLAG_ONEWAY)
     heard.topic(topic) >> Request(REGISTER, (4, 4, 6))
     heard.topic("TBW102") >> Request(REGISTER, (8, 8, 7))
-    bk.nameserver.next(REGISTER, within=5, where=with_topic(topic)) >> Silence()
+    counter = (heard.counter >> Request(REGISTER)).value
+
+    def is_same_table(command: Command) -> bool:
+        table = as_json(command)["topicConfigSerializeWrapper"]
+        return with_topic(topic)(command) and table["dataVersion"]["counter"] == counter
+
+    bk.nameserver.next(REGISTER, within=5, where=is_same_table) >> Silence()
 
 
 @case(kills=["new-topic-53-is-announced-with-all"])
