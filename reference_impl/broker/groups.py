@@ -129,8 +129,9 @@ class Groups(Part):
         self._unwritten = True
 
     def take_over(self, table: Mapping[str, SubscriptionGroup], version: DataVersion) -> None:
-        """Replace everything by what a master has."""
-        self.table, self.version = dict(table), version
+        """Replace everything by what a master has, whose line may be another."""
+        v5 = self.profile.v5
+        self.table, self.version = {name: group.of_line(v5) for name, group in table.items()}, version
         self._unwritten = True
 
     def document(self) -> SubscriptionGroupTable:

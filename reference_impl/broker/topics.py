@@ -231,8 +231,8 @@ class Topics(Part):
         self._unwritten = True
 
     def take_over(self, table: Mapping[str, TopicConfig], version: DataVersion) -> None:
-        """Replace everything by what a master has."""
-        self.table, self.version = dict(table), version
+        """Replace everything by what a master has, whose line may be another."""
+        self.table, self.version = {name: self.of_line(topic) for name, topic in table.items()}, version
         self._unwritten = True
 
     def document(self) -> TopicConfigTable:

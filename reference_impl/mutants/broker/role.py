@@ -90,6 +90,13 @@ def new_masters_are_asked_once(original, self, master):
         original(self, master)
 
 
+@mutant(HaMembership._found_place_to_copy, "A slave follows an address in an error, too.", V5)
+def errors_of_new_masters_are_followed(original, self, reply, now):
+    if reply is not None:
+        reply.code = 0
+    original(self, reply, now)
+
+
 # --- what a slave does, and what is there behind its time ---------------------------------------------------
 
 
@@ -421,3 +428,14 @@ def masters_leave_with_any_broker(original, self, number, address, left, ha_addr
 @mutant(Pulls.suggested, "A slave that may be read from suggests its master.")
 def readable_slave_suggests_its_master(original, self, group):
     return 0 if self.config.is_slave else original(self, group)
+
+
+@mutant(Topics.of_line, "A topic that has no attributes where it comes from has none.", V5)
+def older_masters_leave_out_attributes_of_topics(original, self, topic):
+    return topic
+
+
+@mutant(Groups.take_over, "A slave shows its master's groups as the master describes them.", V5)
+def older_masters_leave_out_members_of_groups(original, self, table, version):
+    original(self, table, version)
+    self.table = dict(table)

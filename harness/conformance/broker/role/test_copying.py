@@ -103,14 +103,22 @@ def test_new_master_is_asked_where_to_copy(bk: BrokerSession) -> None:
     asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
 
 
-@case(kills=["new-masters-are-asked-once"], clock=True, own_server=True, setup=ACTING)
+@case(
+    kills=["new-masters-are-asked-once", "errors-of-new-masters-are-followed"],
+    clock=True,
+    own_server=True,
+    setup=ACTING,
+)
 def test_new_master_that_says_nothing_is_asked_again(bk: BrokerSession) -> None:
-    master, copied = bk.nameservers[1], bk.master()
-    offer = {"masterHaAddress": copied.address, "masterAddress": master.address, "masterFlushOffset": "0"}
+    master, copied, other = bk.nameservers[1], bk.master(), bk.master()
+    offers = [
+        {"masterHaAddress": one.address, "masterAddress": master.address, "masterFlushOffset": "0"}
+        for one in (copied, other)
+    ]
     prepared = (
         partial(master.ignores, EXCHANGE),
-        partial(master.answers, EXCHANGE, ResponseCode.SYSTEM_ERROR),
-        partial(master.answers, EXCHANGE, ext=offer),
+        partial(master.answers, EXCHANGE, ResponseCode.SYSTEM_ERROR, ext=offers[1]),
+        partial(master.answers, EXCHANGE, ext=offers[0]),
     )
     for prepare in prepared:
         prepare()
@@ -119,6 +127,7 @@ def test_new_master_that_says_nothing_is_asked_again(bk: BrokerSession) -> None:
         master.next(EXCHANGE, within=10 + bk.jitter) >> Request(EXCHANGE)
         bk.advance(5)
     copied.next_report(within=15).offset >> Pushed(0)
+    other.next_report(within=0) >> Silence()
 
 
 def new_master_among_members(bk: BrokerSession, code: int) -> None:
