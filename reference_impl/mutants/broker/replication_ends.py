@@ -4,7 +4,8 @@ from harness.wire.messages import SysFlag
 from reference_impl.broker.master_link import MasterLink
 from reference_impl.broker.store import Store
 from reference_impl.broker.store.storage import StoreError
-from reference_impl.mutants.registry import mutant
+from reference_impl.broker.transactions import Transactions
+from reference_impl.mutants.registry import V4, V5, mutant
 
 
 @mutant(MasterLink.has_room_for, "The header of a push does not count for how long it may be.")
@@ -52,3 +53,38 @@ def _time(store, topic, queue_id, offset, of_long):
     frame = store.get(topic, queue_id, offset, 1).frames[0]
     is_long = int.from_bytes(frame[36:40]) & SysFlag.BORN_HOST_V6.value
     return int.from_bytes(of_long(frame) if is_long else frame[56:64])
+
+
+# --- when a slave comes again, and what it does once it is a master -----------------------------------------
+
+
+@mutant(MasterLink.again_at, "A slave connects anew at once.", V5)
+def slave_comes_again_without_a_wait(original, self, now):
+    return now
+
+
+@mutant(MasterLink.lost, "A slave waits before it connects to a master anew that has left.", V4)
+def slave_waits_when_it_is_left(original, self, connection, now):
+    is_left = connection == self._connection
+    original(self, connection, now)
+    if is_left:
+        self._dial_at = now + 5_000
+
+
+@mutant(MasterLink._leave, "A slave waits before it connects to a master anew that it has left.", V4)
+def slave_waits_when_it_has_left(original, self, again_at):
+    original(self, again_at + 5_000)
+
+
+@mutant(
+    Transactions._catch_up, "A slave that has become a master does not know half messages that it was pushed."
+)
+def pushed_transactions_cannot_be_ended(original, self):
+    return
+
+
+@mutant(Transactions._catch_up, "A slave that has become a master knows one of the pushed half messages.")
+def promoted_slaves_end_one_transaction(original, self):
+    original(self)
+    for offset in list(self.open)[1:]:
+        self.forget(offset)

@@ -1,12 +1,14 @@
 """Chapter replication: what a slave reports, and what becomes of what it is pushed."""
 
 import struct
+from functools import partial
 
 from harness.conformance import ANYTHING, Between, Closed, Including, Matching, Pushed, Reply, Silence, case
 from harness.conformance.broker.registrations import REGISTER
 from harness.conformance.broker.replication.logs import FILE, SUCCESS
 from harness.conformance.broker.role.changing import MASTER
 from harness.conformance.broker.tools import asked, state_of
+from harness.conformance.broker.transaction.halves import COMMIT, ROLL_BACK
 from harness.session import BrokerSession
 from harness.session.broker.replication import Master
 from harness.wire import RequestCode, ResponseCode
@@ -46,6 +48,13 @@ def pushed(bk: BrokerSession, master: Master, body: bytes = b"one") -> int:
     return len(message)
 
 
+def left(master: Master, end: int) -> None:
+    """Pushes what the slave leaves its master for."""
+    master.push(end + 5, b"")
+    master.closes() >> Closed()
+    master.next_connection()
+
+
 @case(
     kills=["slave-reports-once", "slave-reports-no-growth", "slave-does-not-connect"],
     clock=True,
@@ -71,6 +80,34 @@ def test_slave_comes_again(bk: BrokerSession) -> None:
     bk.nameserver.answers(REGISTER)
     master.leaves()
     master.next_report(within=AGAIN_WITHIN).offset >> Pushed(end)
+
+
+@case(kills=["slave-comes-again-without-a-wait"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_waits_before_it_comes_again(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    bk.nameserver.answers(REGISTER)
+    for leave in (master.leaves, partial(left, master, end)):
+        began = bk.mark()
+        leave()
+        bk.advance_short_of(4 - bk.jitter, since=began)
+        master.next_report(within=0) >> Silence()
+        master.next_report(within=5).offset >> Pushed(end)
+
+
+@case(
+    kills=["slave-waits-when-it-is-left", "slave-waits-when-it-has-left"],
+    clock=True,
+    own_server=True,
+    setup={**SLAVE, "haSendHeartbeatInterval": "1000"},
+)
+def test_slave_comes_again_at_once(bk: BrokerSession) -> None:
+    master = followed(bk)
+    end = pushed(bk, master)
+    bk.nameserver.answers(REGISTER)
+    for leave in (master.leaves, partial(left, master, end)):
+        leave()
+        master.next_report(within=4).offset >> Pushed(end)
 
 
 @case(
@@ -233,6 +270,31 @@ def test_promoted_slave_delivers_what_waits(bk: BrokerSession) -> None:
     bk.update_config(MASTER) >> Reply(SUCCESS)
     bk.advance(5 + bk.jitter)
     for queue in range(3):
+        bk.pull(TOPIC, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
+
+
+@case(
+    kills=["pushed-transactions-cannot-be-ended", "promoted-slaves-end-one-transaction"],
+    own_server=True,
+    clock=True,
+    setup=SLAVE,
+)
+def test_promoted_slave_ends_transactions(bk: BrokerSession) -> None:
+    master, log, group, places = followed(bk), b"", bk.group(), []
+    for number in range(3):
+        said = {"TRAN_MSG": "true", "PGROUP": group, "UNIQ_KEY": bk.name("key")}
+        said |= {"REAL_TOPIC": TOPIC, "REAL_QID": str(number)}
+        places.append((number, len(log)))
+        log += bk.logged(TopicName.TRANS_HALF, b"%d" % number, at=len(log), number=number, properties=said)
+    master.push(0, log)
+    master.report(len(log)).offset >> Pushed(len(log))
+    bk.end_transaction(group, *places[0], COMMIT) >> Reply(ResponseCode.SLAVE_NOT_AVAILABLE)
+    bk.update_config(MASTER) >> Reply(SUCCESS)
+    for place, how in zip(places, (COMMIT, ROLL_BACK, COMMIT), strict=True):
+        bk.end_transaction(group, *place, how) >> Reply(SUCCESS)
+    for queue, end in enumerate((1, 0, 1)):
+        bk.max_offset(TOPIC, queue).offset.eventually() >> Reply(SUCCESS, end)
+    for queue in (0, 2):
         bk.pull(TOPIC, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
 
 
