@@ -264,3 +264,8 @@ def light_offsets_outlive_their_parent(original, self, topic, now):
     before = {key: dict(offsets) for key, offsets in table.items() if key.startswith(queue_of(topic, ""))}
     original(self, topic, now)
     table.update(before)
+
+
+@mutant(LightSubscriptions.place, "An offsetOption without a value says nothing.", V55)
+def options_without_a_value_change_nothing(original, self, queue, group, option):
+    return None if option.type == "OFFSET" and not option.value else original(self, queue, group, option)

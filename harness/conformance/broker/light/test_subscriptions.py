@@ -213,6 +213,18 @@ def test_subscription_says_where_to_begin(bk: BrokerSession) -> None:
     bk.light_pop(topic, new, of_new, poll=SOON).bodies >> Reply(SUCCESS, [*bodies, b"f"])
 
 
+@case(kills=["options-without-a-value-change-nothing"], setup=LIGHT)
+def test_option_without_a_value_means_0(bk: BrokerSession) -> None:
+    topic, light, bodies = parent(bk), "light", [b"a", b"b", b"c"]
+    group, client = consumed(bk, topic, light, *bodies)
+    for version in ("7", 8):  # an odd subscription, and an ordinary one
+        consume(bk, topic, group, client, light, *bodies[:2])
+        bk.subscribe(topic, group, client, light, action="PARTIAL_REMOVE") >> Reply(SUCCESS)
+        option = {"offsetOption": {"type": "OFFSET"}, "version": version}
+        bk.subscribe(topic, group, client, light, more=option) >> Reply(SUCCESS)
+    bk.light_pop(topic, group, client, poll=SOON).bodies >> Reply(SUCCESS, bodies)
+
+
 @case(kills=["light-acks-undo-resets"], setup=LIGHT)
 def test_acknowledgements_leave_a_new_place(bk: BrokerSession) -> None:
     topic, light = parent(bk), "light"
