@@ -79,6 +79,19 @@ def test_is_over_after_a_minute(bk: BrokerSession) -> None:
     bk.lock(group, "other", queues).queues >> Reply(SUCCESS, queues)
 
 
+@case(kills=["locks-last-from-the-first-request", "whole-groups-are-renewed"], clock=True)
+def test_lasts_from_its_renewal(bk: BrokerSession) -> None:
+    group, topic, queues = place(bk)
+    left, *renewed = [*queues, (topic, 2)]
+    bk.lock(group, "one", [left, *renewed]).queues >> Reply(SUCCESS, [left, *renewed])
+    bk.advance(LIVES / 2)
+    again = bk.lock(group, "one", renewed).queues >> Reply(SUCCESS, renewed)
+    bk.advance_short_of(LIVES, since=again)
+    bk.lock(group, "other", [left, *renewed]).queues >> Reply(SUCCESS, [left])
+    bk.advance_past(LIVES, since=again)
+    bk.lock(group, "third", renewed).queues >> Reply(SUCCESS, renewed)
+
+
 @case(kills=["locks-need-a-topic"])
 def test_needs_no_queue(bk: BrokerSession) -> None:
     queue = (bk.name("T"), 7)

@@ -35,6 +35,27 @@ def locks_last_for_half_a_minute(original, self, renewed, now):
     return now - renewed > 30_000
 
 
+@mutant(Locks.lock, "A lock ends 60 s after its holder first got it.")
+def locks_last_from_the_first_request(original, self, command, connection, now):
+    asked = self.asked(command)
+    locks = self._locks.get(asked.consumer_group, {})
+    before = {queue: locks[queue] for queue in asked.mq_set if queue in locks}
+    reply = original(self, command, connection, now)
+    for queue, known in before.items():
+        if known.client == locks[queue].client:
+            locks[queue] = known
+    return reply
+
+
+@mutant(Locks.lock, "A client that locks a queue renews all the locks of its group.")
+def whole_groups_are_renewed(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    for lock in self._locks[self.asked(command).consumer_group].values():
+        if not self.is_over(lock.renewed, now):
+            lock.renewed = now
+    return reply
+
+
 @mutant(Locks.may_unlock, "A lock remains after its holder releases it.")
 def locks_are_not_given_up(original, self, holder, client):
     return False
