@@ -243,6 +243,23 @@ def short_heartbeats_are_whole(original, self, data, client, connection, now, *,
     original(self, data, client, connection, now, without_sub=False)
 
 
+@mutant(Clients.consume, "A short heartbeat does not keep its consumer.", V5)
+def short_heartbeats_do_not_count(original, self, data, client, connection, now, *, without_sub):
+    group = self.consumers.get(data.group_name or "")
+    known = None if group is None else group.members.get(connection)
+    seen = now if known is None else known.seen
+    original(self, data, client, connection, now, without_sub=without_sub)
+    if without_sub and known is not None:
+        known.seen = seen
+
+
+@mutant(Clients.consume, "A short heartbeat of a client that is no member is passed over.", V5)
+def short_heartbeats_need_a_member(original, self, data, client, connection, now, *, without_sub):
+    group = self.consumers.get(data.group_name or "")
+    if not without_sub or (group is not None and connection in group.members):
+        original(self, data, client, connection, now, without_sub=without_sub)
+
+
 @mutant(Clients.heartbeat, "A heartbeat with names in single quotes is refused.")
 def heartbeats_are_strict_json(original, self, command, connection, now):
     try:

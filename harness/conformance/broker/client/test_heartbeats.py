@@ -216,3 +216,22 @@ def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
     bk.advance_past(EXPIRY - 70)
     first.closes() >> Closed()
     bk.consumers(wants["groupName"]) >> Reply(SYSTEM_ERROR)
+
+
+@case(kills=["short-heartbeats-do-not-count", "short-heartbeats-need-a-member"], clock=True)
+def test_short_heartbeats_keep_consumers(bk: BrokerSession) -> None:
+    group, topic = bk.group(), bk.topic()
+    short = {"heartbeatFingerprint": 7, "withoutSub": True}
+    (stays, first), (_, second) = joined(bk, consuming(group, [topic])), joined(bk, consuming(group, [topic]))
+    bk.advance(70)
+    bk.heartbeat(stays, consumers=[consuming(group, [])], more=short, on=first) >> Reply(SUCCESS)
+    bk.advance_past(70)
+    second.closes() >> Closed()
+    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
+    name, third = bk.client()
+    other = bk.group("other")
+    bk.heartbeat(name, consumers=[consuming(other, [])], more=short, on=third) >> Reply(SUCCESS)
+    bk.consumers(other).ids >> Reply(SUCCESS, [name])
+    bk.advance_past(EXPIRY - 70)
+    first.closes() >> Closed()
+    bk.consumers(group) >> Reply(SYSTEM_ERROR)
