@@ -154,11 +154,12 @@ def test_unknown_group_is_refused(bk: BrokerSession) -> None:
     bk.send_back(group, stored(bk, topic), 1, topic=topic) >> refused
 
 
-@case(kills=["sends-to-retry-have-no-limit"])
+@case(kills=["sends-to-retry-have-no-limit", "limit-of-no-retries-of-sends-is-none"])
 def test_send_beyond_the_limit_is_dead_letter(bk: BrokerSession) -> None:
-    group = bk.group()
-    bk.send(f"%RETRY%{group}", b"dead", reconsumed=4, ext={"l": "3"}) >> Reply(SUCCESS)
-    bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
+    for limit in (3, 0):
+        group = bk.group(f"limit{limit}")
+        bk.send(f"%RETRY%{group}", b"dead", reconsumed=limit + 1, ext={"l": f"{limit}"}) >> Reply(SUCCESS)
+        bk.pull(f"%DLQ%{group}", group=group).bodies.eventually() >> Reply(SUCCESS, [b"dead"])
 
 
 @case(kills=["sends-to-retry-have-one-more"])

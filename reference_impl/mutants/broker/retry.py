@@ -1,5 +1,7 @@
 """Mutants of the chapter retry."""
 
+import msgspec
+
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName, TopicName
 from harness.wire.versions import V3_4_9
@@ -99,6 +101,12 @@ def unknown_group_comes_back(original, self, group):
 @mutant(Sends.is_dead, "A message sent to a retry topic never becomes a dead letter.")
 def sends_to_retry_have_no_limit(original, self, group, times, most, now):
     return original(self, group, times - (10**6), most, now)
+
+
+@mutant(Sends.retried, "maxReconsumeTimes 0 in a send to a retry topic means the limit of the group.")
+def limit_of_no_retries_of_sends_is_none(original, self, message, asked, version, now):
+    most = asked.max_reconsume_times or None
+    return original(self, message, msgspec.structs.replace(asked, max_reconsume_times=most), version, now)
 
 
 @mutant(Sends.is_dead, "A message sent to a retry topic gets one retry too many.", V4)
