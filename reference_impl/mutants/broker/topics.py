@@ -99,6 +99,16 @@ def attributes_are_not_kept(original, self, topics, now):
     return original(self, _bare(topics), now)
 
 
+@mutant(TopicAdministration.change, "An update without attributes removes those of the topic.", V5)
+def updates_without_attributes_drop_them(original, self, topics, now):
+    reply = original(self, topics, now)
+    for topic in topics:
+        known = self.broker.topics.get(topic.topic_name or "")
+        if known is not None and not topic.attributes:
+            self.broker.topics.put(msgspec.structs.replace(known, attributes={}), now)
+    return reply
+
+
 @mutant(TopicAdministration.change, "A topic with invalid attributes is created without them.", V5)
 def any_attribute_is_taken(original, self, topics, now):
     try:

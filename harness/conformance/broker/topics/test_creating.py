@@ -145,12 +145,14 @@ def test_order_comes_from_the_nameserver(bk: BrokerSession) -> None:
     bk.topics().json >> Reply(SUCCESS, told(topic, order=False))
 
 
-@case(kills=["attributes-are-not-kept"])
+@case(kills=["attributes-are-not-kept", "updates-without-attributes-drop-them"])
 def test_attributes_are_kept(bk: BrokerSession) -> None:
     topic = bk.name("T")
     bk.create_topic(topic, ext={"attributes": "+message.type=FIFO"}) >> Reply(SUCCESS)
     bk.create_topic(topic, ext={"attributes": "+message.type=DELAY"}) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, attributes={"message.type": "DELAY"}))
+    bk.create_topic(topic, 6, write_queues=7) >> Reply(SUCCESS)
+    bk.topics().json >> Reply(SUCCESS, told(topic, attributes={"message.type": "DELAY"}, writeQueueNums=7))
     bk.create_topic(topic, ext={"attributes": "-message.type"}) >> Reply(SUCCESS)
     bk.topics().json >> Reply(SUCCESS, told(topic, attributes={}))
 
