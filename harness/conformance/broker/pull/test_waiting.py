@@ -1,6 +1,6 @@
 """Chapter pull: what a pull waits for, and for how long."""
 
-from harness.conformance import Reply, Silence, case
+from harness.conformance import Closed, Reply, Silence, case
 from harness.conformance.broker.pull.filled import NOT_FOUND, SUCCESS
 from harness.session import BrokerSession, meanwhile
 from harness.session.broker.requests import consuming
@@ -144,6 +144,20 @@ def test_waits_as_long_as_it_asks(bk: BrokerSession) -> None:
     bk.advance_short_of(39, since=bk.mark())
     bk.send(topic, b"at last") >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"at last"])
+
+
+@case(kills=["late-answers-are-no-activity", "idle-never-closed"], clock=True)
+def test_late_answer_keeps_a_connection(bk: BrokerSession) -> None:
+    topic, consumer = bk.topic(), bk.connect()
+    pull = bk.pull(topic, suspend=90, on=consumer)
+    bk.advance(60, idle=(consumer,))
+    sent = bk.mark()
+    bk.send(topic, b"at last") >> Reply(SUCCESS)
+    pull.bodies >> Reply(SUCCESS, [b"at last"])
+    bk.advance_short_of(bk.profile.idle - 1, sent, idle=(consumer,))
+    bk.max_offset(topic, 0, on=consumer).offset >> Reply(SUCCESS, 1)
+    bk.advance_past(bk.profile.idle, idle=(consumer,))
+    consumer.closes() >> Closed()
 
 
 @case(
