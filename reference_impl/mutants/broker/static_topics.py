@@ -306,6 +306,13 @@ def errors_say_where_brokers_are(original, self, reply, now):
     original(self, reply and msgspec.structs.replace(reply, code=ResponseCode.SUCCESS), now)
 
 
+@mutant(OtherBrokers._found, "The first address of another Broker's master is kept for ever.", V5)
+def masters_of_other_brokers_stay(original, self, reply, now):
+    known = dict(self._masters)
+    original(self, reply, now)
+    self._masters.update(known)
+
+
 @mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)
 def failures_of_other_brokers_are_answers(original, self, question, response):
     try:

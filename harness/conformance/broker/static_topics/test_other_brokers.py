@@ -49,9 +49,9 @@ def moved(bk: BrokerSession, code: int = SUCCESS) -> Moved:
     return Moved(topic, to, other)
 
 
-def tell_masters(bk: BrokerSession, to: str, code: int = SUCCESS) -> None:
-    """The NameServer says where the other Broker is, which has this name."""
-    addresses = {0: bk.nameservers[1].address, 1: "192.0.2.1:1"}
+def tell_masters(bk: BrokerSession, to: str, code: int = SUCCESS, at: int = 1) -> None:
+    """The NameServer says at which of the harness's NameServers the other Broker is, which has this name."""
+    addresses = {0: bk.nameservers[at].address, 1: "192.0.2.1:1"}
     told = ClusterInfo({to: BrokerData(broker_addrs=addresses, broker_name=to)})
     bk.nameserver.answers(CLUSTER, code, body=told.encode())
 
@@ -112,6 +112,16 @@ def test_error_says_of_no_broker_where_it_is(bk: BrokerSession) -> None:
     tell_masters(bk, one.to)
     hear_twice(bk)
     bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, 2)
+
+
+@case(kills=["masters-of-other-brokers-stay"], clock=True, setup=OTHER)
+def test_master_that_moves_is_asked_where_it_is(bk: BrokerSession) -> None:
+    one = moved(bk)
+    for where, least in ((1, 2), (0, 3), (1, 2)):
+        bk.nameservers[where].answers(LEAST, ext={"offset": str(least)})
+        tell_masters(bk, one.to, at=where)
+        hear_twice(bk)
+        bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, least)
 
 
 @case(kills=["queues-of-other-brokers-end"], clock=True, setup=OTHER)
