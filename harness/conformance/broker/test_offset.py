@@ -165,11 +165,13 @@ def test_earliest_time_is_that_of_the_first_message(bk: BrokerSession) -> None:
         "offsets-in-all-topics-are-cloned",
         "one-queue-is-cloned",
         "cloning-moves",
+        "cloned-offsets-are-shared",
     ]
 )
 def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
     topic, other = bk.topic(), bk.topic("U")
     group, clone = online(bk, topic), bk.group("clone")
+    bk.create_group(clone) >> Reply(SUCCESS)
     for one, queue, offset in ((topic, 0, 7), (topic, 2, 5), (other, 0, 3)):
         bk.commit_offset(group, one, queue, offset) >> Reply(SUCCESS)
     asked = {"srcGroup": group, "destGroup": clone, "topic": topic, "offline": "true"}
@@ -179,6 +181,11 @@ def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
         bk.committed(member, topic, 2).offset >> Reply(SUCCESS, 5)
     bk.committed(group, other, 0).offset >> Reply(SUCCESS, 3)
     bk.committed(clone, other, 0).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
+    bk.commit_offset(clone, topic, 0, 8) >> Reply(SUCCESS)
+    bk.commit_offset(group, topic, 2, 6) >> Reply(SUCCESS)
+    for member, offsets in ((group, (7, 6)), (clone, (8, 5))):
+        for queue, offset in zip((0, 2), offsets, strict=True):
+            bk.committed(member, topic, queue).offset >> Reply(SUCCESS, offset)
 
 
 @case(kills=["every-topic-is-cloned-without-one"])

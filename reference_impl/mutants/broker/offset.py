@@ -161,6 +161,15 @@ def cloning_moves(original, self, command, connection, now):
     return reply
 
 
+@mutant(GroupAdministration.clone_offsets, "After code 314 both groups share their offsets.")
+def cloned_offsets_are_shared(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    topic, table = command.ext.get("topic"), self.broker.offsets.table
+    if (known := table.get(f"{topic}@{command.ext['srcGroup']}")) is not None:
+        table[f"{topic}@{command.ext['destGroup']}"] = known
+    return reply
+
+
 @mutant(GroupAdministration.clone_offsets, "Code 314 takes every group for one that is offline.")
 def every_topic_is_cloned(original, self, command, connection, now):
     command.ext = {**command.ext, "offline": "true"}
