@@ -90,6 +90,14 @@ def report_must_come_whole(original, self, connection, data, now):
     original(self, connection, data, now)
 
 
+@mutant(SlaveLinks.received, "The beginning of a report that comes behind a whole one is lost.")
+def rest_of_a_report_is_lost(original, self, connection, data, now):
+    original(self, connection, data, now)
+    slave = self._slaves.get(connection)
+    if slave is not None and len(data) > 8:
+        slave.unread = b""
+
+
 @mutant(SlaveLinks.beginning, "An empty slave is pushed the log from its beginning.")
 def empty_slave_gets_everything(original, self, reported):
     return reported
