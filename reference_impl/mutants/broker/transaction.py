@@ -146,6 +146,13 @@ def open_transactions_are_forgotten(original, self, half, now):
     return half.stored > self.broker.started and original(self, half, now)
 
 
+@mutant(Transactions._read_again, "After a restart, questions about a half message are counted anew.")
+def restart_forgets_how_often_was_asked(original, self):
+    original(self)
+    for half in self.open.values():
+        half.checked = 0
+
+
 @mutant(Transactions.newest_copy, "A completed transaction can be ended again.")
 def transactions_end_again(original, self, half):
     found = original(self, half)
@@ -405,6 +412,11 @@ def halves_of_any_age_are_asked_about(original, self, half, now):
 @mutant(Transactions.is_given_up, "A half message is given up after a day.")
 def halves_are_given_up_early(original, self, half, now):
     return original(self, half, now) or now - half.born > 86_400_000
+
+
+@mutant(Transactions.interval, "Without transactionCheckInterval, rounds are every 30 s, as in 5.x.", V4)
+def rounds_of_5x_in_4_9(original, self):
+    return self.config.transaction_check_interval or 30_000
 
 
 @mutant(Transactions.interval, "Without transactionCheckInterval, rounds are every 60 s, as in 4.9.", V5)

@@ -45,6 +45,8 @@ TIMES = "TRANSACTION_CHECK_TIMES"
 """The property that says how often a producer was asked."""
 ASKED = View("times asked", lambda command: pushed(command)["properties"].get(TIMES))
 
+TIMES_ASKED = View("times asked, as a number", lambda command: int(pushed(command)["properties"][TIMES]))
+
 
 def asked_about(question: Answer) -> tuple[int, int]:
     """The offsets in a question of the half message, in its queue and in the log."""
@@ -83,18 +85,31 @@ def test_producer_is_not_asked_early(bk: BrokerSession) -> None:
     asked.next_request() >> Silence()
 
 
-@case(kills=["rounds-of-4-9-in-5x"], clock=True)
-def test_asked_every_half_minute_by_default(bk: BrokerSession) -> None:
+def asked_every(bk: BrokerSession, seconds: int) -> None:
+    """Copies of a half message, which its producer is asked about, were stored so far apart."""
     topic, group = bk.topic(), bk.group()
-    asked = producer(bk, group)
+    client, asked = bk.client()
+    bk.heartbeat(client, producers=[group], on=asked) >> Reply(SUCCESS)
     half(bk, topic, group)
-    bk.advance(3 * 30 + 3 + bk.jitter)
+    for more in (0, 0, 3 + bk.jitter):
+        bk.advance(seconds + more)
+        bk.heartbeat(client, producers=[group], on=asked) >> Reply(SUCCESS)
     earliest, latest = 1, 2**63
     for _ in range(2):
         question = asked.next_request(CHECK) >> Request(CHECK)
         view = bk.view(asked_about(question)[1]).seen("store timestamp", lambda one: one.store_timestamp)
         copied = (view >> Reply(SUCCESS, [Between(earliest, latest)])).value[0]
-        earliest, latest = copied + 30_000, copied + 1_000 * (33 + bk.jitter)
+        earliest, latest = copied + 1_000 * seconds, copied + 1_000 * (seconds + 3 + bk.jitter)
+
+
+@case(kills=["rounds-of-5x-in-4-9"], clock=True)
+def test_asked_every_minute_by_default(bk: BrokerSession) -> None:
+    asked_every(bk, 60)
+
+
+@case(kills=["rounds-of-4-9-in-5x"], clock=True)
+def test_asked_every_half_minute_by_default(bk: BrokerSession) -> None:
+    asked_every(bk, 30)
 
 
 @case(
@@ -276,6 +291,26 @@ def test_open_outlives_the_broker(bk: BrokerSession) -> None:
     for where in places:
         bk.end_transaction(group, *where, COMMIT, checked=True) >> Reply(SUCCESS)
     bk.pull(topic, 1).bodies.eventually() >> Reply(SUCCESS, [b"late", b"later"])
+
+
+@case(
+    kills=["restart-forgets-how-often-was-asked"],
+    clock=True,
+    own_server=True,
+    setup=OFTEN,
+)
+def test_questions_before_a_restart_count(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    asked = producer(bk, group)
+    half(bk, topic, group)
+    bk.advance(4 * 10 + ROUND + bk.jitter)
+    for times in range(1, 5):
+        asked.next_request(CHECK).seen_as(ASKED) >> Request(CHECK, str(times))
+    bk.restart()
+    asked = producer(bk, group)
+    bk.advance(ROUND + bk.jitter)
+    # It may have gone on asking while it stopped and began.
+    asked.next_request(CHECK).seen_as(TIMES_ASKED) >> Request(CHECK, Between(5, 9))
 
 
 @case(
