@@ -59,7 +59,8 @@ def test_slave_passes_over_an_odd_address(bk: BrokerSession) -> None:
         bk.advance(75)
     bk.nameserver.answers(REGISTER, ext={"masterAddr": f"{host}:{int(port) + 2}"})
     told = next_of_time(bk)
-    master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
+    bk.advance(75)
+    master.next(TOPICS, since=told, within=15 + bk.jitter) >> Request(TOPICS)
 
 
 @case(kills=["place-to-copy-is-not-said"])
