@@ -59,6 +59,21 @@ def test_epochs_are_not_ordered(ns: NameServerSession) -> None:
     shows(ns, {broker.name: 3})
 
 
+@case(kills=["free-id-leaves-mappings"])
+def test_free_id_is_taken_with_mappings(ns: NameServerSession) -> None:
+    former = ns.broker()
+    successor, slave = former.sibling(id=0), former.sibling()
+    register(former, 1) >> Reply(SUCCESS)
+    register(successor, 3) >> Reply(SUCCESS)
+    register(slave, None) >> Reply(SUCCESS)
+    shows(ns, {former.name: 3})
+    successor.unregister() >> Reply(SUCCESS)
+    ns.cluster().addresses(former.name).eventually() >> Reply(SUCCESS, {1: slave.address})
+    former.query_version().changed >> Reply(SUCCESS, False)
+    register(former, 1) >> Reply(SUCCESS)
+    shows(ns, {former.name: 1})
+
+
 @case(kills=["equal-version-replaces-mappings"])
 def test_equal_version_keeps_mapping(ns: NameServerSession) -> None:
     broker = ns.broker()

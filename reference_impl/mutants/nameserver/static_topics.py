@@ -38,6 +38,15 @@ def equal_version_replaces_mappings(original, self, broker, registration):
         self.store_mapping(topic, name, mapping)
 
 
+@mutant(RouteTable53.publish, "A broker that takes a free id leaves the mappings of its name.")
+def free_id_leaves_mappings(original, self, broker, registration, *, first, moved, changed):
+    before = {topic: told[broker.name] for topic, told in self.mappings.items() if broker.name in told}
+    original(self, broker, registration, first=first, moved=moved, changed=changed)
+    if not changed:
+        for topic, mapping in before.items():
+            self.store_mapping(topic, broker.name, mapping)
+
+
 @mutant(RouteTable53.describe, "A registration removes the mappings that it omits.")
 def absent_mappings_are_removed(original, self, broker, registration):
     original(self, broker, registration)
