@@ -263,16 +263,20 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.CLONE_GROUP_OFFSET)
     def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
-        """A group begins in a topic where another is. (Without a topic Apache goes through all topics of the
-        group, and looks for the offsets of the topic that is not named.)
+        """A group is in a topic where another is, and has no other offsets there. (Without a topic Apache goes
+        through all topics of the group, and looks for the offsets of the topic that is not named.)
         """
         ext = command.ext or {}
         source, target = fields.part_of_key(ext, "srcGroup"), fields.part_of_key(ext, "destGroup")
         topic = fields.text(ext, "topic") or ""
         offline = fields.boolean(ext, "offline") is True
         if self.broker.topics.get(topic) is not None and (offline or self.is_shown(source, topic)):
-            for queue, offset in self.broker.offsets.table.get(f"{topic}@{source}", {}).items():
-                self.broker.offsets.commit(target, topic, queue, offset, now)
+            offsets = self.broker.offsets
+            known = offsets.table.get(f"{topic}@{source}")
+            if known is not None:
+                offsets.table[f"{topic}@{target}"] = {}
+                for queue, offset in known.items():
+                    offsets.commit(target, topic, queue, offset, now)
         return Reply(ResponseCode.SUCCESS)
 
     def topics_of(self, group: str) -> list[str]:

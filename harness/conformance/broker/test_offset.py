@@ -166,6 +166,7 @@ def test_earliest_time_is_that_of_the_first_message(bk: BrokerSession) -> None:
         "one-queue-is-cloned",
         "cloning-moves",
         "cloned-offsets-are-shared",
+        "cloned-offsets-are-added",
     ]
 )
 def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
@@ -174,13 +175,15 @@ def test_clone_gives_a_group_the_offsets_of_another(bk: BrokerSession) -> None:
     bk.create_group(clone) >> Reply(SUCCESS)
     for one, queue, offset in ((topic, 0, 7), (topic, 2, 5), (other, 0, 3)):
         bk.commit_offset(group, one, queue, offset) >> Reply(SUCCESS)
+    bk.commit_offset(clone, topic, 1, 9) >> Reply(SUCCESS)
     asked = {"srcGroup": group, "destGroup": clone, "topic": topic, "offline": "true"}
     bk.call(RequestCode.CLONE_GROUP_OFFSET, asked, about=f"{group} to {clone}") >> Reply(SUCCESS)
     for member in (group, clone):
         bk.committed(member, topic, 0).offset >> Reply(SUCCESS, 7)
         bk.committed(member, topic, 2).offset >> Reply(SUCCESS, 5)
     bk.committed(group, other, 0).offset >> Reply(SUCCESS, 3)
-    bk.committed(clone, other, 0).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
+    for one, queue in ((other, 0), (topic, 1)):
+        bk.committed(clone, one, queue).offset >> AnyOf(Reply(SUCCESS, 0), Reply(NOT_FOUND))
     bk.commit_offset(clone, topic, 0, 8) >> Reply(SUCCESS)
     bk.commit_offset(group, topic, 2, 6) >> Reply(SUCCESS)
     for member, offsets in ((group, (7, 6)), (clone, (8, 5))):

@@ -170,6 +170,16 @@ def cloned_offsets_are_shared(original, self, command, connection, now):
     return reply
 
 
+@mutant(GroupAdministration.clone_offsets, "Code 314 leaves what destGroup has in other queues.")
+def cloned_offsets_are_added(original, self, command, connection, now):
+    key, table = f"{command.ext.get('topic')}@{command.ext['destGroup']}", self.broker.offsets.table
+    before = dict(table.get(key, {}))
+    reply = original(self, command, connection, now)
+    if before:
+        table[key] = before | table[key]
+    return reply
+
+
 @mutant(GroupAdministration.clone_offsets, "Code 314 takes every group for one that is offline.")
 def every_topic_is_cloned(original, self, command, connection, now):
     command.ext = {**command.ext, "offline": "true"}
