@@ -263,8 +263,8 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.CLONE_GROUP_OFFSET)
     def clone_offsets(self, command: Command, connection: int, now: int) -> Reply:
-        """A group is in a topic where another is, and has no other offsets there. (Without a topic Apache goes
-        through all topics of the group, and looks for the offsets of the topic that is not named.)
+        """A group is in a topic where another is, and has no other offsets there. (Without a topic Apache
+        goes through all topics of the group, and looks for the offsets of the topic that is not named.)
         """
         ext = command.ext or {}
         source, target = fields.part_of_key(ext, "srcGroup"), fields.part_of_key(ext, "destGroup")
