@@ -57,6 +57,7 @@ UNRECORDED = {
     "bk.transaction.answer-to-a-question-commits": "39 CHECK_TRANSACTION_STATE is sent by the Broker",
     "bk.transaction.asked-after-six-seconds-by-default": "what a message has; 33 VIEW_MESSAGE_BY_ID looks",
     "bk.transaction.asked-every-half-minute-by-default": "what a message has; 33 VIEW_MESSAGE_BY_ID looks",
+    "bk.transaction.asked-every-minute-by-default": "what a message has; 33 VIEW_MESSAGE_BY_ID looks",
 }
 """Essential statements that name a request which no peer sent, or none of clients and Brokers; and why."""
 
