@@ -24,10 +24,12 @@ OWN_REQUESTS = {
     "broker-replication.slave-leaves-a-silent-master",
     "broker-replication.slave-reports-where-its-log-ends",
     "broker-replication.slave-takes-pushes-of-four-megabytes",
+    "broker-replication.slave-waits-before-it-comes-again",
     "broker-role.master-is-asked-when-another-has-left",
     "broker-role.new-master-in-a-group",
     "broker-role.new-master-in-a-route",
     "broker-role.offer-does-not-say-who-is-asked",
+    "broker-role.slave-passes-over-an-odd-address",
     "broker-role.slave-without-master-stops-asking",
 }
 """Chapters, and cases, about what a Broker sends; it sends it whatever it answers."""
