@@ -24,12 +24,6 @@ def idle_unless_answered(original, self, frames, responses):
     return responses > 0
 
 
-@mutant(RemotingEndpoint.push, "What the server sends later is no activity on its connection.")
-def late_answers_are_no_activity(original, self, connection, frame):
-    known = self._connections.get(connection)
-    return [] if known is None else self._sending(connection, known, [frame])
-
-
 @mutant(RemotingEndpoint.is_activity, "Any byte keeps a connection from becoming idle.")
 def idle_counts_bytes(original, self, frames, responses):
     return True

@@ -362,7 +362,8 @@ def test_slave_takes_over_request_modes(bk: BrokerSession) -> None:
     first, second = modes_of(bk, "POP", 3), modes_of(bk, "PULL", 5)
     bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
     for told, shown in ((first, first), (None, first), (second, second)):
-        master.answers(MODES, body=msgspec.json.encode({"messageRequestModeMap": told}))
+        body = msgspec.json.encode({"messageRequestModeMap": told})
+        master.answers(MODES, body=body.replace(b":5", b':"5"'))
         since = asked or next_of_time(bk)
         asked = master.next(MODES, since=since, within=90 + bk.jitter) >> Request(MODES)
         if told is None:  # what it made of that is sure when it asks once more
