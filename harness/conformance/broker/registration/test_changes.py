@@ -28,9 +28,7 @@ SINGLE_AND_RESTRICTED = {"enableSingleTopicRegister": "true", "brokerPermission"
 @case(kills=["new-topic-49-is-announced-alone", "new-topic-49-is-announced-twice"], clock=True)
 def test_new_topic_is_announced_with_all(bk: BrokerSession) -> None:
     topic = bk.name("T")
-    bk.nameserver.next(REGISTER, since=bk.mark(), within=30 + bk.jitter, where=all_topics) >> Request(
-        REGISTER
-    )
+    next_of_time(bk)
     bk.send(topic) >> Reply(SUCCESS)
     heard = bk.nameserver.next(REGISTER, where=announcement_of(topic))
     heard >> Request(REGISTER, flag=FLAG_ONEWAY)

@@ -266,9 +266,8 @@ def test_last_message_of_a_time_is_on_another_broker(bk: BrokerSession) -> None:
     one.other.answers(LEAST, ext={"offset": "8"})
     one.other.answers(SEARCH, ext={"offset": "9"})
     found = bk.offset_at(one.topic, 2, time, ext={"boundaryType": "upper"}).offset
-    found >> AnyOf(
-        Reply(SUCCESS, 51), Reply(SUCCESS, 52)
-    )  # 9 is the first one that is later, or the last one
+    # 9 is the first message that is later, or the last one that is not.
+    found >> AnyOf(Reply(SUCCESS, 51), Reply(SUCCESS, 52))
 
 
 @case(kills=["leaders-without-an-offset-take-nothing", "offsets-of-leaders-stay-unknown"])
