@@ -136,7 +136,7 @@ def test_asked_fifteen_times_by_default(bk: BrokerSession) -> None:
     topic, group = bk.topic(), bk.group()
     asked = producer(bk, group)
     half(bk, topic, group, group.encode())
-    # Two rounds until it is old enough, 15 questions, and a round that gives it up; each lasts 7 s at the most.
+    # Two rounds until it is old enough, 15 questions, and a round that gives it up; each of 7 s at the most.
     bk.advance(18 * 7 + bk.jitter)
     for times in range(1, 16):
         asked.next_request(CHECK).seen_as(ASKED) >> Request(CHECK, str(times))
