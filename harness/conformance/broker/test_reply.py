@@ -126,14 +126,25 @@ def given_to(
     return connection.next_request(PUSH).seen_as(PUSHED) >> Request(PUSH, reply, flag=0)
 
 
-@case(kills=["first-producer-gets-replies", "pushes-lose-fields", "pushes-lose-properties"])
+@case(
+    kills=[
+        "first-producer-gets-replies",
+        "pushes-lose-fields",
+        "pushes-lose-properties",
+        "first-of-each-group-gets-replies",
+    ]
+)
 def test_is_pushed_to_the_asker(bk: BrokerSession) -> None:
-    topic, (_, first), (client, connection) = bk.topic(), producer(bk), producer(bk)
+    topic, (_, first), (client, connection), group = bk.topic(), producer(bk), bk.client(), bk.name("PG")
+    other, beside = bk.client()
+    for member, at in ((other, beside), (client, connection)):
+        bk.heartbeat(member, producers=[group], on=at) >> Reply(SUCCESS)
     for made in (FIRST, SECOND):
         sent = replies(bk, topic, client, 325, made)
         connection.respond(given_to(connection, bk, topic, client, made))
         sent >> Reply(SUCCESS, ext=place(0, made.queue))
-    first.next_request(PUSH) >> Silence()
+    for silent in (first, beside):
+        silent.next_request(PUSH) >> Silence()
 
 
 @case(kills=["plain-replies-are-unknown"])

@@ -192,6 +192,24 @@ def groups_share_exclusive_light_topics(original, self, client, queues, now, *, 
     original(self, client, queues, now, alone=alone, option=option)
 
 
+@mutant(LightSubscriptions.join, "A client that says an exclusive light topic again loses it first.", V55)
+def clients_lose_light_topics_to_themselves(original, self, client, queues, now, *, alone, option):
+    queues = list(queues)
+    for queue in queues if alone else ():
+        if client in self.of_group(queue, self.by_client[client].group):
+            self.lose(client, queue, now)
+    original(self, client, queues, now, alone=alone, option=option)
+
+
+@mutant(LightSubscriptions.join, "An exclusive light topic is taken from one other client.", V55)
+def exclusive_light_topics_have_one_client_less(original, self, client, queues, now, *, alone, option):
+    queues = list(queues)
+    for queue in queues if alone else ():
+        for other in [one for one in self.of_group(queue, self.by_client[client].group) if one != client][:1]:
+            self.lose(other, queue, now)
+    original(self, client, queues, now, alone=False, option=option)
+
+
 @mutant(LightSubscriptions.leave, "When a client leaves a light topic, no other is shown there.", V55)
 def last_to_leave_a_light_topic_is_the_first(original, self, client, queues, now):
     queues = list(queues)

@@ -2,6 +2,8 @@
 
 import struct
 
+import msgspec
+
 from harness.wire.messages import BLANK_MAGIC, MESSAGE_MAGIC
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.master_link import MasterLink
@@ -288,6 +290,18 @@ def one_late_send_is_answered(original, self, now):
     over = [one for one in self._waiting if one.until <= now]
     self._waiting = [one for one in self._waiting if one.until > now or one is over[0]]
     original(self, now)
+
+
+@mutant(ReplicatedSends.tick, "With the time of one send that of all ends.")
+def late_sends_end_together(original, self, now):
+    if any(one.until <= now for one in self._waiting):
+        self._waiting = [msgspec.structs.replace(one, until=now) for one in self._waiting]
+    original(self, now)
+
+
+@mutant(ReplicatedSends.next_tick, "Sends are given up when the time of the last one ends.")
+def late_sends_wait_for_the_last(original, self):
+    return max((one.until for one in self._waiting), default=original(self))
 
 
 @mutant(Sends.waits, "Every send waits for slaves.")

@@ -14,6 +14,15 @@ def first_producer_gets_replies(original, self, client):
     return None if original(self, client) is None else next(members)
 
 
+@mutant(Replies.asker, "A reply to any member but the first of its group finds no producer.")
+def first_of_each_group_gets_replies(original, self, client):
+    for members in self.broker.clients.producers.values():
+        for connection, member in [*members.items()][:1]:
+            if member.id == client:
+                return connection
+    return None
+
+
 @after(Replies.push, "A pushed reply does not have the fields that the Broker adds.")
 def pushes_lose_fields(command):
     for name in ("bornHost", "storeHost", "storeTimestamp"):

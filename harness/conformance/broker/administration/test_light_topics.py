@@ -62,7 +62,13 @@ def test_light_groups_need_a_parent(bk: BrokerSession) -> None:
         bk.call(code, {"group": group}) >> Reply(INVALID, remark=f"Group [{group}] is not a LITE group.")
 
 
-@case(kills=["light-subscriptions-may-be-none", "light-subscriptions-are-not-read"])
+@case(
+    kills=[
+        "light-subscriptions-may-be-none",
+        "light-subscriptions-are-not-read",
+        "one-light-subscription-is-taken",
+    ]
+)
 def test_light_subscriptions_need_a_body(bk: BrokerSession) -> None:
     code = RequestCode.LITE_SUBSCRIPTION_CTL
     bk.call(code) >> Reply(ILLEGAL, remark="Request body is null.")
@@ -71,11 +77,14 @@ def test_light_subscriptions_need_a_body(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic)
     for member in ("clientId", "group", "topic"):
-        lacking, whole = bk.name("lacking"), bk.name("whole")
+        lacking, whole, other = bk.name("lacking"), bk.name("whole"), bk.name("other")
         said = {"action": "PARTIAL_ADD", "group": group, "liteTopicSet": [member], "topic": topic}
-        both = [{**said, "clientId": lacking, member: " "}, {**said, "clientId": whole}]
-        bk.call(code, None, document({"subscriptionSet": both})) >> Reply(SUCCESS)
-        subscribers = [{"clientId": whole, "group": group}]
+        several = [
+            {**said, "clientId": lacking, member: " "},
+            *({**said, "clientId": client} for client in (whole, other)),
+        ]
+        bk.call(code, None, document({"subscriptionSet": several})) >> Reply(SUCCESS)
+        subscribers = Including([{"clientId": client, "group": group} for client in (whole, other)])
         light_info(bk, topic, member) >> Reply(SUCCESS, Including({"subscriber": subscribers}))
         client_info(bk, topic, group, lacking) >> Reply(SUCCESS, Including({"liteTopicCount": -1}))
 

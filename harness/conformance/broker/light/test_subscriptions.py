@@ -1,6 +1,6 @@
 """Chapter light: several clients of a group, where they begin, and subscriptions that end."""
 
-from harness.conformance import ABSENT, Containing, Including, Reply, Request, case
+from harness.conformance import ABSENT, Containing, Including, Reply, Request, Silence, case
 from harness.conformance.broker.light.lights import (
     HIDDEN,
     LIGHT,
@@ -37,26 +37,45 @@ LONG = 600
         "exclusive-light-topics-are-shared",
         "lost-light-topics-are-not-told",
         "groups-share-exclusive-light-topics",
+        "clients-lose-light-topics-to-themselves",
     ],
     setup=LIGHT,
 )
 def test_exclusive_one_goes_to_the_last(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic, model="Exclusive")
-    (first, before), (last, _) = bk.client(), bk.client()
+    (first, before), (last, after) = bk.client(), bk.client()
     other_group = bound_group(bk, topic, model="Exclusive")
     other = subscribed(bk, topic, other_group, "one")
     bk.subscribe(topic, group, first, "one", on=before) >> Reply(SUCCESS)
     connection = bk.connect()
     bk.subscribe(topic, group, first, "two", on=connection) >> Reply(SUCCESS)
-    bk.subscribe(topic, group, last, "one") >> Reply(SUCCESS)
+    for _ in range(2):
+        bk.subscribe(topic, group, last, "one", on=after) >> Reply(SUCCESS)
     told = {"clientId": first, "consumerGroup": group, "liteTopic": "one"}
     connection.next_request() >> Request(LOST, ext=told, flag=FLAG_ONEWAY)
+    after.next_request(LOST) >> Silence()
     for light in ("one", "two"):
         fill(bk, topic, light, light.encode())
     for of, client, body in ((group, first, b"two"), (group, last, b"one"), (other_group, other, b"one")):
         bk.light_pop(topic, of, client, poll=SOON).bodies >> Reply(SUCCESS, [body])
         bk.light_pop(topic, of, client) >> NOTHING
+
+
+@case(kills=["exclusive-light-topics-have-one-client-less"], setup=LIGHT)
+def test_exclusive_one_is_taken_from_all(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group, last = bound_group(bk, topic), bk.name("client")
+    clients = [bk.client(), bk.client()]
+    for client, connection in clients:
+        bk.subscribe(topic, group, client, "one", on=connection) >> Reply(SUCCESS)
+    bk.create_group(group, attributes={"+lite.sub.model": "Exclusive"}) >> Reply(SUCCESS)
+    bk.subscribe(topic, group, last, "one") >> Reply(SUCCESS)
+    for client, connection in clients:
+        told = {"clientId": client, "consumerGroup": group, "liteTopic": "one"}
+        connection.next_request(LOST) >> Request(LOST, ext=told, flag=FLAG_ONEWAY)
+    shown = Including({"subscriber": [{"clientId": last, "group": group}]})
+    light_info(bk, topic, "one") >> Reply(SUCCESS, shown)
 
 
 @case(

@@ -136,6 +136,25 @@ def test_send_gives_a_slave_up(bk: BrokerSession) -> None:
 
 
 @case(
+    kills=["late-sends-end-together", "late-sends-wait-for-the-last"],
+    clock=True,
+    own_server=True,
+    setup={**SYNC, "inSyncReplicas": "2", "slaveTimeout": "20000"},
+)
+def test_each_send_gives_a_slave_up(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    followed(bk, topic)
+    first = bk.send(topic, on=bk.connect())
+    bk.advance(10)
+    second = bk.send(topic, on=bk.connect())
+    bk.advance(10 + bk.jitter)
+    has_fields(first, TOO_LATE, 1)
+    waits(second)
+    bk.advance(10 + bk.jitter)
+    has_fields(second, TOO_LATE, 2)
+
+
+@case(
     kills=["every-send-waits", "wait-minds-its-case"],
     own_server=True,
     setup={**SYNC, "inSyncReplicas": "2", "slaveTimeout": "500"},

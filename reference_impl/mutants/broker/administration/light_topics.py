@@ -63,6 +63,14 @@ def light_subscriptions_are_not_read(found):
     found.clear()
 
 
+@after(LightSubscriptions.subscriptions, "Of several subscriptions the first that lacks nothing counts.", V55)
+def one_light_subscription_is_taken(found):
+    whole = [
+        one for one in found if all((name or "").strip() for name in (one.client_id, one.group, one.topic))
+    ]
+    found[:] = whole[:1] or found
+
+
 @mutant(LightPops.pop, "A pop of light topics needs no light topic.", V55)
 def light_pops_need_no_light_topic(original, self, command, connection, now):
     reply = original(self, command, connection, now)
