@@ -139,6 +139,15 @@ def subscriptions_only_grow(original, self, group, subscriptions):
     return changed
 
 
+@mutant(Clients.subscribe, "Of the subscriptions that a group gives up at once one goes.")
+def subscriptions_shrink_by_one(original, self, group, subscriptions):
+    known = dict(group.subscriptions)
+    changed = original(self, group, subscriptions)
+    for topic in [one for one in known if one not in group.subscriptions][1:]:
+        group.subscriptions[topic] = known[topic]
+    return changed
+
+
 # -- groups that may not come into being ---------------------------------------------------------------------
 
 

@@ -328,6 +328,16 @@ def scans_release_nothing_new(original, self, pull, newest, now):
     return original(self, pull, min(newest, pull.offset), now)
 
 
+@mutant(LongPolling.tick, "A scan looks at the pulls of one queue.")
+def scans_look_at_one_queue(original, self, now):
+    held = dict(self._held)
+    self._held = dict(list(held.items())[:1])
+    looked = set(self._held)
+    original(self, now)
+    self._held |= {queue: pulls for queue, pulls in held.items() if queue not in looked}
+    self._scan_at = now + self.period()
+
+
 # -- where the next pull goes --------------------------------------------------------------------------------
 
 

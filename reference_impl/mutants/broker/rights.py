@@ -60,6 +60,15 @@ def heartbeats_need_nothing(original, self, command):
     return _less(original(self, command), command, "", RequestCode.HEART_BEAT)
 
 
+@mutant(Rights.needs, "A heartbeat needs rights to the first of its groups.", V5)
+def heartbeats_need_rights_to_one_group(original, self, command):
+    found = original(self, command)
+    if command.code != RequestCode.HEART_BEAT:
+        return found
+    groups = [place for place, one in enumerate(found) if one.resource.startswith("Group:")]
+    return found[: groups[1]] if len(groups) > 1 else found
+
+
 @after(Rights.needs, "What has no name needs no right.", V5)
 def what_has_no_name_needs_no_right(found):
     return [one for one in found if not one.resource.endswith(":null")]

@@ -349,6 +349,21 @@ def cleaning_removes_nothing(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS)
 
 
+@mutant(TopicAdministration.clean, "A cleaning removes the queues of one topic.")
+def cleaning_removes_one_topic(original, self, command, connection, now):
+    store, table = self.broker.store, self.broker.topics.table
+    unused = [one for one in store.topics() if one not in table and not self.broker.topics.is_system(one)]
+    for topic in unused[:1]:
+        store.delete_topic(topic)
+    return Reply(ResponseCode.SUCCESS)
+
+
+@mutant(TopicAdministration.clean, "A cleaning removes the queues of delayed messages.")
+def cleaning_removes_delayed_messages(original, self, command, connection, now):
+    self.broker.store.delete_topic(TopicName.SCHEDULE)
+    return original(self, command, connection, now)
+
+
 # -- what says who the master is -----------------------------------------------------------------------------
 
 

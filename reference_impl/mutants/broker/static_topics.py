@@ -313,6 +313,18 @@ def masters_of_other_brokers_stay(original, self, reply, now):
     self._masters.update(known)
 
 
+@mutant(OtherBrokers._found, "Of a cluster the first Broker is known.", V5)
+def one_other_broker_is_known(original, self, reply, now):
+    known = dict(self._masters)
+    original(self, reply, now)
+    self._masters = dict(list((known or self._masters).items())[:1])
+
+
+@after(OtherBrokers.question, "Another Broker gets the signature of the client.", V5)
+def other_brokers_hear_signatures(question):
+    question.command.ext["Signature"] = "of the client"
+
+
 @mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)
 def failures_of_other_brokers_are_answers(original, self, question, response):
     try:

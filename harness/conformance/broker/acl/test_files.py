@@ -64,12 +64,15 @@ def test_changed_file_is_read_again(bk: BrokerSession) -> None:
     bk.max_offset(topic).offset >> Reply(SUCCESS, 2)
 
 
-@case(kills=["new-files-are-not-read"], clock=True, own_server=True, setup=ALONE)
+@case(kills=["new-files-are-not-read", "one-new-file-is-read"], clock=True, own_server=True, setup=ALONE)
 def test_new_file_is_read(bk: BrokerSession) -> None:
     topic = made(bk)
-    placed(bk, accounts(account(SENDER, defaultTopicPerm="PUB")), OTHER_FILE)
-    bk.sign_as(SENDER)
-    bk.send(topic).eventually() >> Reply(SUCCESS)
+    for who, name in ((SENDER, OTHER_FILE), (BELOW, DEEP_FILE)):
+        bk.file(name, accounts(account(who, defaultTopicPerm="PUB")).encode())
+    bk.advance(READ_AGAIN + bk.jitter)
+    for who in (SENDER, BELOW):
+        bk.sign_as(who)
+        bk.send(topic).eventually() >> Reply(SUCCESS)
     bk.sign_as(ADMIN)
     bk.delete_topic(topic) >> Reply(SUCCESS)
 

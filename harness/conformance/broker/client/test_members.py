@@ -169,14 +169,15 @@ def test_older_subscription_does_not_replace(bk: BrokerSession) -> None:
         bk.pull(topic, group=group, sys_flag=0).bodies.eventually() >> Reply(SUCCESS, [served])
 
 
-@case(kills=["subscriptions-only-grow"])
+@case(kills=["subscriptions-only-grow", "subscriptions-shrink-by-one"])
 def test_subscription_that_is_given_up_is_gone(bk: BrokerSession) -> None:
-    kept, given_up, group = bk.topic(), bk.topic("U"), bk.group()
-    name, connection = joined(bk, consuming(group, [kept, given_up]))
+    kept, given_up, other, group = bk.topic(), bk.topic("U"), bk.topic("V"), bk.group()
+    name, connection = joined(bk, consuming(group, [kept, given_up, other]))
     fewer = consuming(group, [kept], version=2)
     bk.heartbeat(name, consumers=[fewer], on=connection) >> Reply(SUCCESS)
     shown = bk.consumer_connections(group).json
-    shown >> Reply(SUCCESS, Including({"subscriptionTable": Including({kept: ANYTHING, given_up: ABSENT})}))
+    left = {kept: ANYTHING, given_up: ABSENT, other: ABSENT}
+    shown >> Reply(SUCCESS, Including({"subscriptionTable": Including(left)}))
 
 
 @case(kills=["nobody-is-told-who-leaves", "the-first-member-is-told-who-leaves"])

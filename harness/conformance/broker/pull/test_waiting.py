@@ -20,11 +20,16 @@ def test_waits_for_a_message(bk: BrokerSession) -> None:
     pull.bodies >> Reply(SUCCESS, [b"at last"])
 
 
-@case(kills=["pulls-wait-for-ever"], clock=True)
+@case(kills=["pulls-wait-for-ever", "scans-look-at-one-queue"], clock=True)
 def test_waits_until_its_time_is_over(bk: BrokerSession) -> None:
+    other = bk.topic("U")
+    longer = bk.pull(other, suspend=600, on=bk.connect())
     pull = bk.pull(bk.topic(), suspend=10, on=bk.connect())
     bk.advance(10 + HOLD_SCAN + bk.jitter)
     pull.next_offset >> Reply(NOT_FOUND, 0)
+    meanwhile(longer, 0.5) >> Silence()
+    bk.send(other, b"at last") >> Reply(SUCCESS)
+    longer.bodies >> Reply(SUCCESS, [b"at last"])
 
 
 @case(kills=["scans-release-nothing-new"], clock=True)

@@ -93,6 +93,7 @@ def test_retry_needs_sub_on_the_group_of_its_topic(bk: BrokerSession) -> None:
         "pulls-need-no-topic",
         "pulls-need-no-group",
         "heartbeats-need-nothing",
+        "heartbeats-need-rights-to-one-group",
         "unlocking-needs-no-topic",
     ],
     setup=GUARDED,
@@ -120,8 +121,10 @@ def test_consuming_needs_sub_on_topic_and_group(bk: BrokerSession) -> None:
     locked = LockRequest("client", group, queues).encode()
     for code in (RequestCode.LOCK_BATCH_MQ, RequestCode.UNLOCK_BATCH_MQ):
         needs(bk, user, Asked(code, {}, (on_group, on_topic), SUB, locked))
-    consumers = [consuming(group, [f"%RETRY%{group}", topic])]
-    needs(bk, user, Asked(RequestCode.HEART_BEAT, {}, (on_group, on_topic), SUB, beat_of(bk, *consumers)))
+    second, elsewhere = bk.group("second"), bk.name("elsewhere")
+    consumers = [consuming(group, [f"%RETRY%{group}", topic]), consuming(second, [elsewhere])]
+    resources = (on_group, on_topic, f"Group:{second}", f"Topic:{elsewhere}")
+    needs(bk, user, Asked(RequestCode.HEART_BEAT, {}, resources, SUB, beat_of(bk, *consumers)))
     ended = {"clientID": "client", "consumerGroup": group}
     needs(bk, user, Asked(RequestCode.UNREGISTER_CLIENT, ended, (on_group,), SUB))
     popped = (on_group, on_topic)

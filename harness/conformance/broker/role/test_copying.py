@@ -13,22 +13,18 @@ from harness.conformance.broker.role.changing import (
     SUCCESS,
     slave_is_smallest,
 )
+from harness.conformance.broker.role.masters import TOLD, TOPICS, WRITTEN_AFTER, table_of, taken_over
 from harness.session import Answer, BrokerSession, meanwhile
 from harness.session.views import body_member
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
 
-TOPICS = RequestCode.GET_ALL_TOPIC_CONFIG
 EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
 ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
 MEMBERS = RequestCode.GET_BROKER_MEMBER_GROUP
 MODES = RequestCode.GET_ALL_MESSAGE_REQUEST_MODE
 DELAYS = RequestCode.GET_ALL_DELAY_OFFSET
-TOLD = {**SLAVE, "registerNameServerPeriod": "10000", "unused": "{nameserver2}"}
-"""A slave, and an address that can be named as its master."""
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
-WRITTEN_AFTER = 4.0
-"""Protocol seconds after which a slave that shows what it has taken over has surely written it, too."""
 LEVELS = body_member("offsetTable")
 OFFER = {
     "masterHaAddress": Matching(r"^[^:]+:\d+$"),
@@ -248,32 +244,6 @@ def test_master_is_asked_when_another_has_left(bk: BrokerSession) -> None:
     bk.nameservers[1].next(TOPICS, since=asked, within=90 + bk.jitter) >> Request(TOPICS)
 
 
-def table_of(counter: int, topic: str, queues: int) -> bytes:
-    """What a master says of its topics: one, and a data version."""
-    one = {
-        "topicName": topic,
-        "readQueueNums": queues,
-        "writeQueueNums": queues + 1,
-        "perm": 4,
-        "topicFilterType": "MULTI_TAG",
-        "topicSysFlag": 0,
-        "order": True,
-    }
-    version = {"counter": counter, "timestamp": 1_700_000_000_000 + counter, "stateVersion": 0}
-    return msgspec.json.encode({"dataVersion": version, "topicConfigTable": {topic: one}})
-
-
-def taken_over(bk: BrokerSession, body: bytes, since: Answer | None = None) -> Answer:
-    """The slave asks its master for topics, and gets this; for the first time unless `since` is given."""
-    master = bk.nameservers[1]
-    host, _, port = master.address.rpartition(":")
-    master.answers(TOPICS, body=body)
-    if since is None:
-        bk.nameserver.answers(REGISTER, ext={"masterAddr": f"{host}:{int(port) + 2}"})
-        since = next_of_time(bk)
-    return master.next(TOPICS, since=since, within=90 + bk.jitter) >> Request(TOPICS)
-
-
 @case(
     kills=["masters-topics-are-ignored", "masters-topics-are-not-kept", "masters-older-topics-are-ignored"],
     clock=True,
@@ -443,22 +413,6 @@ def test_slave_takes_over_delays(bk: BrokerSession) -> None:
     bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": ANYTHING, "7": ANYTHING}))
     counter = body_member("dataVersion", "counter", of=int)
     bk.call(DELAYS).seen_as(counter) >> Reply(SUCCESS, 79)
-
-
-@case(kills=["cleaning-removes-nothing"], clock=True, own_server=True, setup=TOLD)
-def test_cleaning_removes_topics_that_are_gone(bk: BrokerSession) -> None:
-    bk.update_config(MASTER) >> Reply(SUCCESS)
-    topic = bk.topic()
-    for _ in range(2):
-        bk.send(topic, queue=1) >> Reply(SUCCESS)
-    bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
-    bk.update_config(SLAVE) >> Reply(SUCCESS)
-    taken_over(bk, table_of(77, bk.name("U"), 5))
-    gone = Including({"topicConfigTable": Including({topic: ABSENT})})
-    bk.topics().json.eventually() >> Reply(SUCCESS, gone)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 2)
-    bk.call(RequestCode.CLEAN_UNUSED_TOPIC) >> Reply(SUCCESS)
-    bk.max_offset(topic, 1).offset >> Reply(SUCCESS, 0)
 
 
 @case(kills=["slaves-reset-offsets"], own_server=True)

@@ -5,7 +5,7 @@ import msgspec
 from harness.conformance import Including, Reply, Request, case
 from harness.conformance.broker.registrations import REGISTER, next_of_time
 from harness.conformance.broker.role.changing import SUCCESS
-from harness.conformance.broker.role.test_copying import TOLD, WRITTEN_AFTER, table_of, taken_over
+from harness.conformance.broker.role.masters import TOLD, WRITTEN_AFTER, table_of, taken_over
 from harness.session import BrokerSession
 from harness.wire import RequestCode
 

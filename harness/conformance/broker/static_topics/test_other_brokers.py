@@ -50,9 +50,12 @@ def moved(bk: BrokerSession, code: int = SUCCESS) -> Moved:
 
 
 def tell_masters(bk: BrokerSession, to: str, code: int = SUCCESS, at: int = 1) -> None:
-    """The NameServer says at which of the harness's NameServers the other Broker is, which has this name."""
+    """The NameServer says, behind one more Broker, at which of the harness's NameServers the one with this
+    name is.
+    """
     addresses = {0: bk.nameservers[at].address, 1: "192.0.2.1:1"}
-    told = ClusterInfo({to: BrokerData(broker_addrs=addresses, broker_name=to)})
+    brokers = {f"another-{to}": {0: "192.0.2.1:1"}, to: addresses}
+    told = ClusterInfo({name: BrokerData(broker_addrs=at, broker_name=name) for name, at in brokers.items()})
     bk.nameserver.answers(CLUSTER, code, body=told.encode())
 
 
@@ -77,7 +80,7 @@ def heard(one: Moved, code: int, within: float | None = None) -> ReceivedExchang
     return one.other.next(code, within=within, where=of_topic(one.topic))
 
 
-def forwarded(one: Moved, queue: int, **more: str | Matching) -> object:
+def forwarded(one: Moved, queue: int, **more: object) -> object:
     """The ext fields of a request as the other Broker gets it."""
     return Including({"topic": one.topic, "bname": one.to, "lo": "false", "queueId": str(queue), **more})
 
@@ -86,6 +89,8 @@ def forwarded(one: Moved, queue: int, **more: str | Matching) -> object:
     kills=[
         "other-brokers-are-not-pulled-from",
         "other-brokers-hear-mapped-offsets",
+        "one-other-broker-is-known",
+        "other-brokers-hear-signatures",
     ],
     clock=True,
     setup=OTHER,
@@ -94,9 +99,11 @@ def test_pulls_read_other_brokers(bk: BrokerSession) -> None:
     one = moved(bk)
     one.other.answers(PULL, ext=bounds(11, 8, 12), body=BODY)
     told = {"nextBeginOffset": "54", "minOffset": "51", "maxOffset": "100", "offsetDelta": "43"}
-    pulled = bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51)
+    signed = {"AccessKey": "key", "Signature": "of the client"}
+    pulled = bk.pull(one.topic, 2, 52, suspend=60, sys_flag=5, commit=51, ext=signed)
     pulled >> Reply(SUCCESS, ext=Including(told), body=BODY)
-    sent = forwarded(one, 1, queueOffset="9", maxMsgNums="32", sysFlag="4")
+    unsigned = dict.fromkeys(signed, ABSENT)
+    sent = forwarded(one, 1, queueOffset="9", maxMsgNums="32", sysFlag="4", **unsigned)
     heard(one, PULL) >> Request(PULL, ext=sent)
     one.other.answers(PULL, ext=bounds(4, 1, 5), body=BODY)
     told = {"nextBeginOffset": "4", "minOffset": "1", "maxOffset": "100", "offsetDelta": "0"}

@@ -30,6 +30,14 @@ def new_files_are_not_read(original, self, name, data, now):
         original(self, name, data, now)
 
 
+@mutant(Access.tick, "Of the files that are new the first is read.", V4)
+def one_new_file_is_read(original, self, now):
+    before = set(self.files)
+    original(self, now)
+    for name in [one for one in self.files if one not in before][1:]:
+        del self.files[name]
+
+
 @mutant(Access.changed, "Accounts that are removed from a file stay.", V4)
 def removed_accounts_stay(original, self, name, data, now):
     old = self.files[name].accounts if name in self.files else ()
