@@ -123,8 +123,13 @@ def test_consuming_needs_sub_on_topic_and_group(bk: BrokerSession) -> None:
         needs(bk, user, Asked(code, {}, (on_group, on_topic), SUB, locked))
     second, elsewhere = bk.group("second"), bk.name("elsewhere")
     consumers = [consuming(group, [f"%RETRY%{group}", topic]), consuming(second, [elsewhere])]
-    resources = (on_group, on_topic, f"Group:{second}", f"Topic:{elsewhere}")
-    needs(bk, user, Asked(RequestCode.HEART_BEAT, {}, resources, SUB, beat_of(bk, *consumers)))
+    beat = Asked(RequestCode.HEART_BEAT, {}, (on_group, on_topic), SUB, beat_of(bk, consumers[0]))
+    needs(bk, user, beat)
+    resources = {on_group, on_topic, f"Group:{second}", f"Topic:{elsewhere}"}
+    for missing in sorted(resources):
+        has_only(bk, user, *(entry(one, "Sub") for one in resources - {missing}))
+        several = Asked(RequestCode.HEART_BEAT, {}, (), SUB, beat_of(bk, *consumers))
+        asks(bk, user, several) >> refused(user, missing)
     ended = {"clientID": "client", "consumerGroup": group}
     needs(bk, user, Asked(RequestCode.UNREGISTER_CLIENT, ended, (on_group,), SUB))
     popped = (on_group, on_topic)
