@@ -150,8 +150,8 @@ class LightSubscriptions(Part):
         mine = self.by_client[client]
         for queue in queues:
             if alone:
-                for other in [one for one in self.of_group(queue, mine.group) if one != client]:
-                    self.lose(other, queue, now)
+                for one in self.of_group(queue, mine.group):  # the client itself, if it has the topic
+                    self.lose(one, queue, now)
             place = None if option is None else self.place(queue, mine.group, option)
             if place is not None:
                 self.go_on(queue, mine.group, place, now)
@@ -181,7 +181,7 @@ class LightSubscriptions(Part):
             self.broker.pop_order.clear((queue, group, 0))
 
     def lose(self, client: str, queue: str, now: int) -> None:
-        """A client of an exclusive group loses a light topic to another."""
+        """A client of an exclusive group loses a light topic, to another or to itself."""
         self.leave(client, [queue], now)
         mine, (_, light) = self.by_client[client], parted(queue)
         if self.begins_anew(mine.group, ANEW_WITH_ANOTHER, now):

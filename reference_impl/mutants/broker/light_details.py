@@ -192,13 +192,11 @@ def groups_share_exclusive_light_topics(original, self, client, queues, now, *, 
     original(self, client, queues, now, alone=alone, option=option)
 
 
-@mutant(LightSubscriptions.join, "A client that says an exclusive light topic again loses it first.", V55)
-def clients_lose_light_topics_to_themselves(original, self, client, queues, now, *, alone, option):
-    queues = list(queues)
-    for queue in queues if alone else ():
-        if client in self.of_group(queue, self.by_client[client].group):
-            self.lose(client, queue, now)
-    original(self, client, queues, now, alone=alone, option=option)
+@mutant(LightSubscriptions.join, "A client that says an exclusive light topic again keeps it.", V55)
+def clients_lose_no_light_topic_to_themselves(original, self, client, queues, now, *, alone, option):
+    mine = self.by_client[client].queues
+    for queue in queues:
+        original(self, client, [queue], now, alone=alone and queue not in mine, option=option)
 
 
 @mutant(LightSubscriptions.join, "An exclusive light topic is taken from one other client.", V55)

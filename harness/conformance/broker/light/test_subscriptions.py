@@ -37,29 +37,39 @@ LONG = 600
         "exclusive-light-topics-are-shared",
         "lost-light-topics-are-not-told",
         "groups-share-exclusive-light-topics",
-        "clients-lose-light-topics-to-themselves",
     ],
     setup=LIGHT,
 )
 def test_exclusive_one_goes_to_the_last(bk: BrokerSession) -> None:
     topic = parent(bk)
     group = bound_group(bk, topic, model="Exclusive")
-    (first, before), (last, after) = bk.client(), bk.client()
+    (first, before), (last, _) = bk.client(), bk.client()
     other_group = bound_group(bk, topic, model="Exclusive")
     other = subscribed(bk, topic, other_group, "one")
     bk.subscribe(topic, group, first, "one", on=before) >> Reply(SUCCESS)
     connection = bk.connect()
     bk.subscribe(topic, group, first, "two", on=connection) >> Reply(SUCCESS)
-    for _ in range(2):
-        bk.subscribe(topic, group, last, "one", on=after) >> Reply(SUCCESS)
+    bk.subscribe(topic, group, last, "one") >> Reply(SUCCESS)
     told = {"clientId": first, "consumerGroup": group, "liteTopic": "one"}
     connection.next_request() >> Request(LOST, ext=told, flag=FLAG_ONEWAY)
-    after.next_request(LOST) >> Silence()
     for light in ("one", "two"):
         fill(bk, topic, light, light.encode())
     for of, client, body in ((group, first, b"two"), (group, last, b"one"), (other_group, other, b"one")):
         bk.light_pop(topic, of, client, poll=SOON).bodies >> Reply(SUCCESS, [body])
         bk.light_pop(topic, of, client) >> NOTHING
+
+
+@case(kills=["clients-lose-no-light-topic-to-themselves"], setup=LIGHT)
+def test_exclusive_one_is_taken_from_its_own_client(bk: BrokerSession) -> None:
+    topic = parent(bk)
+    group, (client, connection) = bound_group(bk, topic, model="Exclusive"), bk.client()
+    bk.subscribe(topic, group, client, "one", on=connection) >> Reply(SUCCESS)
+    connection.next_request(LOST) >> Silence()
+    bk.subscribe(topic, group, client, "one", on=connection) >> Reply(SUCCESS)
+    told = {"clientId": client, "consumerGroup": group, "liteTopic": "one"}
+    connection.next_request(LOST) >> Request(LOST, ext=told, flag=FLAG_ONEWAY)
+    shown = Including({"subscriber": [{"clientId": client, "group": group}]})
+    light_info(bk, topic, "one") >> Reply(SUCCESS, shown)
 
 
 @case(kills=["exclusive-light-topics-have-one-client-less"], setup=LIGHT)
