@@ -100,6 +100,12 @@ def rest_of_a_report_is_lost(original, self, connection, data, now):
         slave.unread = b""
 
 
+@mutant(SlaveLinks.received, "Of reports that come together the first one counts.")
+def first_of_reports_counts(original, self, connection, data, now):
+    whole = len(data) - len(data) % 8
+    original(self, connection, data[:8] + data[whole:] if whole else data, now)
+
+
 @mutant(SlaveLinks.beginning, "An empty slave is pushed the log from its beginning.")
 def empty_slave_gets_everything(original, self, reported):
     return reported
@@ -239,6 +245,14 @@ def waits_for_no_slave(original, self, end):
 @mutant(ReplicatedSends.has_slave, "A slave far behind is waited for.", ["4.9"])
 def waits_for_slaves_far_behind(original, self, end):
     return len(self.broker.slave_links) > 0
+
+
+@mutant(SlaveLinks.received, "How far the farthest slave is, is what a slave has reported last.", ["4.9"])
+def farthest_slave_falls_back(original, self, connection, data, now):
+    original(self, connection, data, now)
+    slave = self._slaves.get(connection)
+    if slave is not None:
+        self.farthest = slave.acknowledged
 
 
 @mutant(ReplicatedSends.has_slave, "A send waits for no slave if one has ever come far.", ["4.9"])
@@ -389,6 +403,13 @@ def slave_reports_once(original, self, now):
         original(self, now)
     else:
         self._wrote_at = now
+
+
+@mutant(MasterLink.next_tick, "A slave reports again when it has heard nothing for the interval.")
+def slave_reports_into_silence_only(original, self):
+    if self._connection is None:
+        return original(self)
+    return max(original(self), self._heard_at + self.config.ha_send_heartbeat_interval + 1)
 
 
 @mutant(MasterLink.has_grown, "A slave reports its growth with the next heartbeat only.")

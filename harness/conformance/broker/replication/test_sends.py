@@ -64,7 +64,13 @@ def has_fields(sent: SendExchange, code: int, queue_offset: int) -> None:
 
 
 @case(
-    kills=["sends-do-not-wait", "beginning-suffices", "any-report-answers", "rest-of-a-report-is-lost"],
+    kills=[
+        "sends-do-not-wait",
+        "beginning-suffices",
+        "any-report-answers",
+        "rest-of-a-report-is-lost",
+        "first-of-reports-counts",
+    ],
     own_server=True,
     setup={**SYNC, "slaveTimeout": "20000"},
 )
@@ -80,7 +86,7 @@ def test_send_waits_for_a_slave(bk: BrokerSession) -> None:
     slave.report(finish)
     has_fields(first, SUCCESS, 2)
     waits(second)
-    slave.report(end_of_second)
+    slave.report(finish, end_of_second)
     has_fields(second, SUCCESS, 3)
 
 
@@ -94,14 +100,25 @@ def test_send_without_a_slave_is_stored(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["waits-for-slaves-far-behind"],
+    kills=["waits-for-slaves-far-behind", "farthest-slave-falls-back"],
     own_server=True,
     setup={**SYNC, "haSlaveFallbehindMax": "2000", "slaveTimeout": "20000"},
 )
 def test_slave_far_behind_is_not_waited_for(bk: BrokerSession) -> None:
     topic = bk.topic()
-    bk.slave().report(0)
-    has_fields(bk.send(topic, b"x" * 3_000), NO_SLAVE, 0)
+    late = bk.slave()
+    late.report(0)
+    sent = bk.send(topic, b"x" * 3_000)
+    has_fields(sent, NO_SLAVE, 0)
+    begin = end(bk, place(sent.ids >> Reply(NO_SLAVE)))
+    current = follower(bk, begin)
+    bk.pause(0.5)
+    late.report(0)
+    bk.pause(0.5)
+    sent, finish = begun(bk, topic, current, begin)
+    waits(sent)
+    current.report(finish)
+    has_fields(sent, SUCCESS, 1)
 
 
 def gives_up(bk: BrokerSession, topic: str, queue_offset: int) -> None:
@@ -182,6 +199,7 @@ def test_one_replica_waits_for_no_slave(bk: BrokerSession) -> None:
         "any-report-answers",
         "beginning-suffices",
         "rest-of-a-report-is-lost",
+        "first-of-reports-counts",
     ],
     own_server=True,
     setup={**SYNC, "inSyncReplicas": "3", "slaveTimeout": "20000"},
@@ -207,7 +225,7 @@ def test_send_waits_for_replicas(bk: BrokerSession) -> None:
     second.report(end_of_one)
     has_fields(one, SUCCESS, 4)
     waits(other)
-    second.report(finish)
+    second.report(end_of_one, finish)
     has_fields(other, SUCCESS, 5)
 
 

@@ -56,7 +56,12 @@ def left(master: Master, end: int) -> None:
 
 
 @case(
-    kills=["slave-reports-once", "slave-reports-no-growth", "slave-does-not-connect"],
+    kills=[
+        "slave-reports-once",
+        "slave-reports-no-growth",
+        "slave-does-not-connect",
+        "slave-reports-into-silence-only",
+    ],
     clock=True,
     own_server=True,
     setup=SLAVE,
@@ -66,6 +71,11 @@ def test_slave_reports_where_its_log_ends(bk: BrokerSession) -> None:
     end = pushed(bk, master)
     master.next_report(within=4).offset >> Pushed(end)
     master.next_report(within=4).offset >> Pushed(end)
+    for _ in range(10):
+        bk.advance(1)
+        master.push(end, b"")
+    for _ in range(3):
+        master.next_report(within=0).offset >> Pushed(end)
 
 
 @case(
