@@ -68,6 +68,18 @@ def test_comes_as_often_as_it_is_set(bk: BrokerSession) -> None:
     later.seconds >> Request(HEARTBEAT, Between(10 - bk.jitter, 10 + bk.jitter))
 
 
+@case(
+    kills=["members-are-asked-for-every-second"],
+    clock=True,
+    setup={**ACTING, "syncBrokerMemberGroupPeriod": "10000"},
+)
+def test_members_are_asked_for_as_often_as_it_is_set(bk: BrokerSession) -> None:
+    bk.advance(CATCHES_UP)
+    heard = bk.nameserver.next(ROUTE, since=bk.mark(), within=20 + bk.jitter) >> Request(ROUTE)
+    later = bk.nameserver.next(ROUTE, since=heard, within=20 + bk.jitter)
+    later.seconds >> Request(ROUTE, Between(10 - bk.jitter, 10 + bk.jitter))
+
+
 @case(kills=["registration-does-not-say-how-long-it-lasts"], setup=ACTING)
 def test_registration_says_how_long_it_lasts(bk: BrokerSession) -> None:
     said = {"enableActingMaster": "true", "heartbeatTimeoutMillis": "10000"}
@@ -99,7 +111,11 @@ def test_members_are_asked_for_by_name(bk: BrokerSession) -> None:
     every_second(bk, MEMBERS, ext=Including(said), flag=0)
 
 
-@case(kills=["registers-although-it-is-to-wait", "waits-half-as-long-to-register"], clock=True, setup=NEWER)
+@case(
+    kills=["registers-although-it-is-to-wait", "waits-half-as-long-to-register"],
+    clock=True,
+    setup=NEWER,
+)
 def test_registration_can_wait(bk: BrokerSession) -> None:
     # Apache's Broker may miss the registration at its start: it knows no NameServer before its first look.
     bk.nameserver.next(REGISTER, within=100 + bk.jitter) >> Request(REGISTER)

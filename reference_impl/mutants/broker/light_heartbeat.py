@@ -28,6 +28,11 @@ def light_heartbeat_comes_every_second(found, self, now):
     self._heartbeat_at = min(self._heartbeat_at, now + 1000)
 
 
+@after(HaMembership.tick, "The Broker requests its members every second, whatever is set.", V5)
+def members_are_asked_for_every_second(found, self, now):
+    self._members_at = min(self._members_at, now + 1000)
+
+
 @mutant(HaMembership._send_heartbeat, "A light heartbeat is not one-way.", V5)
 def light_heartbeat_awaits_an_answer(original, self):
     heartbeat = self.broker.registration_requests.light_heartbeat(self.broker.registration_requests.version())

@@ -360,6 +360,12 @@ def members_are_no_replicas(original, self, members, now):
     self.alive = 1
 
 
+@mutant(HaMembership._members, "A master that no NameServer lists is no replica of its own.", V5)
+def own_id_must_be_listed(original, self, members, now):
+    original(self, members, now)
+    self.alive = len(members)
+
+
 @mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", V5)
 def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)
@@ -452,6 +458,24 @@ def slave_leaves_early(original, self, connection, data, now):
     original(self, connection, data, now)
     if len(data) == 12:
         self._heard_at = heard
+
+
+@mutant(MasterLink.follow, "A slave leaves its connection when another master is named.")
+def slave_moves_at_once(original, self, address):
+    if address is not None and address != self._address:
+        self._leave(0)
+    original(self, address)
+
+
+@mutant(MasterLink.follow, "A slave copies from the first master that was named, for good.")
+def slave_never_moves(original, self, address):
+    original(self, address and (self._address or address))
+
+
+@mutant(MasterLink.told, "A slave with haMasterAddress copies from where a NameServer says.", V5)
+def slave_is_led_away_by_nameservers(original, self, address):
+    if address is not None:
+        self.follow(address)
 
 
 @mutant(MasterLink.follow, "A slave follows only the master that NameServers name.", V5)

@@ -193,6 +193,21 @@ def new_masters_release_nothing(original, self, now):
     return
 
 
+@mutant(HaMembership.heard_of_smallest, "Each change of the smallest id releases held pulls.", V5)
+def new_smallest_ids_release_pulls(original, self, number, address, left, ha_address, now):
+    before = self.smallest
+    original(self, number, address, left, ha_address, now)
+    if before is not None and before[0] != number:
+        self.broker.long_polling.release_all(now)
+
+
+@mutant(LongPolling.release_all, "A master that comes back a second time does not release held pulls.", V5)
+def new_masters_release_once(original, self, now):
+    if not vars(self).get("has_released"):
+        vars(self)["has_released"] = True
+        original(self, now)
+
+
 @mutant(HaMembership.heard_of_smallest, "A slave continues to query a master that has left.", V5)
 def master_that_has_left_is_asked(original, self, number, address, left, ha_address, now):
     original(self, number, address, None, ha_address, now)
@@ -380,6 +395,20 @@ def members_in_routes_do_not_count(original, self, reply):
 @mutant(HaMembership.members_in, "The members that a group of members shows do not count.", V5)
 def members_in_groups_do_not_count(original, self, reply):
     return _members_unless(original, self, reply, old=False)
+
+
+@mutant(HaMembership._members, "A slave does not conclude from its members that its master has left.", V5)
+def members_do_not_say_who_has_left(original, self, members, now):
+    if self.smallest is not None:
+        self.smallest = self.smallest[0], ""
+    original(self, members, now)
+
+
+@mutant(
+    HaMembership.heard_of_smallest, "A slave asks a new master that was named with its place to copy.", V5
+)
+def named_places_to_copy_are_ignored(original, self, number, address, left, ha_address, now):
+    original(self, number, address, left, None, now)
 
 
 @mutant(HaMembership.exchange, "A slave asks the master in an offer of a replication address for topics.", V5)

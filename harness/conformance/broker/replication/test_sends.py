@@ -282,6 +282,7 @@ def lists_members(bk: BrokerSession, *ids: int) -> None:
         "replicas-are-wanted-by-all",
         "links-alone-are-replicas",
         "members-are-no-replicas",
+        "own-id-must-be-listed",
     ],
     clock=True,
     own_server=True,
@@ -300,3 +301,5 @@ def test_too_few_replicas_are_refused(bk: BrokerSession) -> None:
     has_fields(bk.send(topic), TOO_LATE, 1)
     lists_members(bk, 0)
     bk.send(topic) >> refused
+    lists_members(bk, 3)
+    has_fields(bk.send(topic), TOO_LATE, 2)

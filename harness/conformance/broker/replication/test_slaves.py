@@ -4,7 +4,7 @@ import struct
 from functools import partial
 
 from harness.conformance import ANYTHING, Between, Closed, Including, Matching, Pushed, Reply, Silence, case
-from harness.conformance.broker.registrations import REGISTER
+from harness.conformance.broker.registrations import REGISTER, next_of_time
 from harness.conformance.broker.replication.logs import FILE, SUCCESS
 from harness.conformance.broker.role.changing import MASTER
 from harness.conformance.broker.tools import asked, state_of
@@ -28,6 +28,8 @@ WRITTEN = 20
 TOLD_WITHIN = 20
 """Protocol seconds in which a slave surely registers, hears of its master, and has connected and reported."""
 AGAIN_WITHIN = 12
+SET = "127.0.0.1:1"
+"""Where nothing listens."""
 FLUSHED = RequestCode.RESET_MASTER_FLUSH_OFFSET
 NOT_FOUND = ResponseCode.PULL_NOT_FOUND
 
@@ -138,6 +140,32 @@ def test_slave_leaves_a_silent_master(bk: BrokerSession) -> None:
     master.closes(within=bk.overlap) >> Closed()
     master.next_connection()
     master.next_report(within=AGAIN_WITHIN).offset >> Pushed(0)
+
+
+@case(kills=["slave-moves-at-once", "slave-never-moves"], clock=True, own_server=True, setup=SLAVE)
+def test_slave_moves_when_its_connection_ends(bk: BrokerSession) -> None:
+    master, other = followed(bk), bk.master()
+    bk.nameserver.answers(REGISTER, ext={"haServerAddr": other.address})
+    next_of_time(bk, next_of_time(bk))
+    end = pushed(bk, master)
+    other.next_report(within=0) >> Silence()
+    master.leaves()
+    other.next_report(within=AGAIN_WITHIN).offset >> Pushed(end)
+
+
+@case(
+    kills=["slave-is-led-away-by-nameservers"],
+    clock=True,
+    own_server=True,
+    setup={**SLAVE, "haMasterAddress": SET},
+)
+def test_slave_copies_from_where_it_is_set_to(bk: BrokerSession) -> None:
+    other = bk.master()
+    bk.nameserver.answers(REGISTER, ext={"haServerAddr": other.address})
+    next_of_time(bk, next_of_time(bk))
+    shown = Including({"haClientRuntimeInfo": Including({"masterAddr": SET})})
+    bk.replication_status().json >> Reply(SUCCESS, shown)
+    other.next_report(within=AGAIN_WITHIN) >> Silence()
 
 
 @case(kills=["slave-minds-no-offer"], clock=True, own_server=True, setup=SLAVE)

@@ -17,11 +17,8 @@ from harness.conformance.broker.role.masters import TOLD, TOPICS, WRITTEN_AFTER,
 from harness.session import Answer, BrokerSession, meanwhile
 from harness.session.views import body_member
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.bodies import BrokerData, BrokerMemberGroup, TopicRoute
 
 EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
-ROUTE = RequestCode.GET_ROUTEINFO_BY_TOPIC
-MEMBERS = RequestCode.GET_BROKER_MEMBER_GROUP
 MODES = RequestCode.GET_ALL_MESSAGE_REQUEST_MODE
 DELAYS = RequestCode.GET_ALL_DELAY_OFFSET
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
@@ -127,44 +124,6 @@ def test_new_master_that_says_nothing_is_asked_again(bk: BrokerSession) -> None:
     other.next_report(within=0) >> Silence()
 
 
-def new_master_among_members(bk: BrokerSession, code: int) -> None:
-    """The members of a slave's name, which it asks for with this code, get a master."""
-    master, cluster, name = bk.nameservers[1], bk.cluster_name, bk.broker_name
-    other = BrokerData(cluster, bk.name("other"), {0: "127.0.0.1:1"})
-    for addresses in ({1: bk.broker_address}, {0: master.address, 1: bk.broker_address}):
-        route = TopicRoute([], [other, BrokerData(cluster, name, addresses)]).encode()
-        body = route if code == ROUTE else BrokerMemberGroup(cluster, name, addresses).encode()
-        bk.nameserver.answers(code, body=body)
-        for _ in range(2):
-            bk.nameserver.next(code, since=bk.mark(), within=10 + bk.jitter) >> Request(code)
-    asked = master.next(EXCHANGE, within=10 + bk.jitter)
-    asked >> Request(EXCHANGE, ext=Including({"masterHaAddress": ABSENT}), flag=0)
-
-
-@case(
-    "bk.role.new-master-is-asked-where-to-copy",
-    kills=["members-in-routes-do-not-count", "new-master-is-not-asked"],
-    clock=True,
-    own_server=True,
-    setup=ACTING,
-)
-def test_new_master_in_a_route(bk: BrokerSession) -> None:
-    """A slave learns of a new master from the route that shows its members."""
-    new_master_among_members(bk, ROUTE)
-
-
-@case(
-    "bk.role.new-master-is-asked-where-to-copy",
-    kills=["members-in-groups-do-not-count", "new-master-is-not-asked"],
-    clock=True,
-    own_server=True,
-    setup={**ACTING, "compatibleWithOldNameSrv": "false"},
-)
-def test_new_master_in_a_group(bk: BrokerSession) -> None:
-    """A slave learns of a new master from the group of its members."""
-    new_master_among_members(bk, MEMBERS)
-
-
 @case(kills=["offers-say-who-is-asked"], clock=True, own_server=True, setup=TOLD)
 def test_offer_does_not_say_who_is_asked(bk: BrokerSession) -> None:
     master = bk.nameservers[1]
@@ -178,15 +137,29 @@ def test_offer_does_not_say_who_is_asked(bk: BrokerSession) -> None:
     master.next(TOPICS, since=told, within=90 + bk.jitter) >> Request(TOPICS)
 
 
-@case(kills=["new-masters-release-nothing"], own_server=True, setup={**ACTING, "slaveReadEnable": "true"})
+def smallest_is(bk: BrokerSession, number: int) -> None:
+    """Notifies a slave that this id is now the smallest of its name."""
+    told = {"minBrokerId": str(number), "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
+    bk.call(NOTIFY, told) >> Reply(SUCCESS)
+
+
+@case(
+    kills=["new-masters-release-nothing", "new-smallest-ids-release-pulls", "new-masters-release-once"],
+    own_server=True,
+    setup={**ACTING, "slaveReadEnable": "true"},
+)
 def test_new_master_releases_pulls(bk: BrokerSession) -> None:
     slave_is_smallest(bk)
     bk.pull("BenchmarkTest") >> Reply(ResponseCode.PULL_NOT_FOUND)
-    held = [bk.pull("BenchmarkTest", queue, suspend=60, on=bk.connect()) for queue in (0, 1)]
-    told = {"minBrokerId": "0", "minBrokerAddr": "127.0.0.1:1", "haBrokerAddr": "127.0.0.1:2"}
-    bk.call(NOTIFY, told) >> Reply(SUCCESS)
-    for pull in held:
-        pull >> Reply(ResponseCode.PULL_NOT_FOUND, ext=Including({"suggestWhichBrokerId": "0"}))
+    for others in ((2, 1), (1,)):
+        held = [bk.pull("BenchmarkTest", queue, suspend=60, on=bk.connect()) for queue in (0, 1)]
+        for number in others:
+            smallest_is(bk, number)
+            for pull in held:
+                meanwhile(pull, 1) >> Silence()
+        smallest_is(bk, 0)
+        for pull in held:
+            pull >> Reply(ResponseCode.PULL_NOT_FOUND, ext=Including({"suggestWhichBrokerId": "0"}))
 
 
 @case(
