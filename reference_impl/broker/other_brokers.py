@@ -1,7 +1,8 @@
 """Other Brokers, and what is asked of them about parts of mapped queues (5.x).
 
 1. While a mapping names another Broker, a NameServer is asked every 5 s where all masters are (106), first
-   when the mapping comes. A master that is no longer there keeps its last address.
+   when the mapping comes. A Broker that is not in the answer keeps its last address; one that is there with
+   slaves alone has no master.
 2. A request goes on as it came, without the signature of the client, with `lo=false` and the name of the
    other Broker.
 3. Silence for `forwardTimeout`, and a code that answers nothing, are SYSTEM_ERROR to the client.
@@ -80,8 +81,12 @@ class OtherBrokers(Part):
         except WireError:
             return
         for name, broker in found.broker_addr_table.items():
-            if broker is not None and MASTER in broker.broker_addrs:
+            if broker is None:
+                continue
+            if MASTER in broker.broker_addrs:
                 self._masters[name] = broker.broker_addrs[MASTER]
+            else:
+                self._masters.pop(name, None)
 
     def master(self, name: str) -> str:
         """The address of a Broker's master. Raises RefusedError."""

@@ -3,10 +3,13 @@
 import msgspec
 
 from harness.wire import Command, ResponseCode
+from harness.wire.bodies import ClusterInfo
 from reference_impl.broker.mapped_offsets import MappedOffsets
 from reference_impl.broker.offsets import Offsets
 from reference_impl.broker.other_brokers import OtherBrokers
+from reference_impl.broker.part import NEVER
 from reference_impl.broker.pulls import Pulls
+from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.static_topics import NotLeaderError, StaticTopics
 from reference_impl.mutants.registry import V5, after, mutant
@@ -323,6 +326,42 @@ def one_other_broker_is_known(original, self, reply, now):
 @after(OtherBrokers.question, "Another Broker gets the signature of the client.", V5)
 def other_brokers_hear_signatures(question):
     question.command.ext["Signature"] = "of the client"
+
+
+@mutant(OtherBrokers._found, "Of a Broker without a master the smallest slave is asked.", V5)
+def slaves_pass_for_masters(original, self, reply, now):
+    original(self, reply, now)
+    found = ClusterInfo.decode(reply.body).broker_addr_table if reply is not None and not reply.code else {}
+    for name, broker in found.items():
+        if broker is not None and broker.broker_addrs:
+            self._masters[name] = broker.broker_addrs[min(broker.broker_addrs)]
+
+
+@mutant(OtherBrokers._found, "A master is still asked when its Broker has slaves alone.", V5)
+def masters_that_became_slaves_are_asked(original, self, reply, now):
+    known = dict(self._masters)
+    original(self, reply, now)
+    self._masters = {**known, **self._masters}
+
+
+@mutant(OtherBrokers._found, "A NameServer that does not show a Broker makes its master unknown.", V5)
+def masters_are_forgotten_with_each_answer(original, self, reply, now):
+    if reply is not None and not reply.code:
+        self._masters.clear()
+    original(self, reply, now)
+
+
+@mutant(OtherBrokers.next_tick, "After a restart no NameServer is asked where other Brokers are.", V5)
+def restarts_end_the_search_for_masters(original, self):
+    if self._next_at == self.broker.started:
+        self._next_at = NEVER
+    return original(self)
+
+
+@mutant(Registrar.ask_any, "Only the first NameServer is asked for what one of them has to answer.", V5)
+def masters_are_asked_of_the_first_nameserver(original, self, command, within, done, now):
+    for address in self.addresses()[:1]:
+        self.broker.ask(address, command, within, done)
 
 
 @mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)

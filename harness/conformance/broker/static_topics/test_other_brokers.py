@@ -59,10 +59,11 @@ def tell_masters(bk: BrokerSession, to: str, code: int = SUCCESS, at: int = 1) -
     bk.nameserver.answers(CLUSTER, code, body=told.encode())
 
 
-def hear_twice(bk: BrokerSession) -> None:
+def hear_twice(bk: BrokerSession, at: int = 0) -> None:
     """The Broker asks where the others are, and once more: it has taken the first answer."""
-    asked = bk.nameserver.next(CLUSTER, since=bk.mark(), within=15 + bk.jitter) >> Request(CLUSTER)
-    bk.nameserver.next(CLUSTER, since=asked, within=10 + bk.jitter) >> Request(CLUSTER)
+    server = bk.nameservers[at]
+    asked = server.next(CLUSTER, since=bk.mark(), within=15 + bk.jitter) >> Request(CLUSTER)
+    server.next(CLUSTER, since=asked, within=10 + bk.jitter) >> Request(CLUSTER)
 
 
 def bounds(following: int, low: int, high: int) -> dict[str, str | None]:
@@ -129,6 +130,70 @@ def test_master_that_moves_is_asked_where_it_is(bk: BrokerSession) -> None:
         tell_masters(bk, one.to, at=where)
         hear_twice(bk)
         bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, least)
+
+
+def has_least(bk: BrokerSession, one: Moved, offset: int) -> None:
+    """The other Broker is asked for the least offset of the topic, and its answer is passed on."""
+    bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, offset)
+    heard(one, LEAST) >> Request(LEAST, ext=forwarded(one, 3))
+
+
+@case(kills=["slaves-pass-for-masters", "masters-that-became-slaves-are-asked"], clock=True, setup=OTHER)
+def test_slave_of_another_broker_is_not_asked(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(LEAST, ext={"offset": "2"})
+    has_least(bk, one, 2)
+    addresses = {1: one.other.address, 2: "192.0.2.1:1"}
+    told = ClusterInfo({one.to: BrokerData(broker_addrs=addresses, broker_name=one.to)})
+    bk.nameserver.answers(CLUSTER, body=told.encode())
+    hear_twice(bk)
+    bk.min_offset(one.topic, 2) >> Reply(ERROR)
+    heard(one, LEAST, 1) >> Silence()
+    tell_masters(bk, one.to)
+    hear_twice(bk)
+    has_least(bk, one, 2)
+
+
+@case(kills=["masters-are-forgotten-with-each-answer"], clock=True, setup=OTHER)
+def test_master_that_a_nameserver_loses_is_asked(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(LEAST, ext={"offset": "2"})
+    third = bk.name("third")
+    for names in ((), (third,)):
+        table = {name: BrokerData(broker_addrs={0: "192.0.2.1:1"}, broker_name=name) for name in names}
+        bk.nameserver.answers(CLUSTER, body=ClusterInfo(table).encode())
+        hear_twice(bk)
+        has_least(bk, one, 2)
+
+
+@case(kills=["restarts-end-the-search-for-masters"], clock=True, own_server=True, setup=OTHER)
+def test_other_broker_is_asked_after_a_restart(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.answers(LEAST, ext={"offset": "2"})
+    bk.restart()
+    hear_twice(bk)
+    has_least(bk, one, 2)
+
+
+@case(
+    kills=["masters-are-asked-of-the-first-nameserver"],
+    clock=True,
+    setup={"namesrvAddr": "{nameserver};{nameserver2}"},
+)
+def test_masters_are_asked_of_the_next_nameserver(bk: BrokerSession) -> None:
+    topic, to = bk.name("static"), bk.name("other")
+    put(bk, mapping(bk, topic, {2: [item(bk, 3, broker=to, end=4), item(bk, 0, 100, gen=1)]})) >> Reply(
+        SUCCESS
+    )
+    for number, least in ((0, 2), (1, 3), (0, 1)):
+        up, down = bk.nameservers[number], bk.nameservers[1 - number]
+        up.comes_up()
+        down.goes_down()
+        told = ClusterInfo({to: BrokerData(broker_addrs={0: up.address}, broker_name=to)})
+        up.answers(CLUSTER, body=told.encode())
+        up.answers(LEAST, ext={"offset": str(least)})
+        hear_twice(bk, at=number)
+        bk.min_offset(topic, 2).offset >> Reply(SUCCESS, least)
 
 
 @case(kills=["queues-of-other-brokers-end"], clock=True, setup=OTHER)
