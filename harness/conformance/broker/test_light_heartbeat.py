@@ -1,7 +1,7 @@
 """Chapter light-heartbeat: how a Broker keeps its lease between registrations, and comes online (5.x)."""
 
 from harness.conformance import ABSENT, Between, Including, Matching, Reply, Request, Silence, case
-from harness.conformance.broker.registrations import AT_START, CATCHES_UP, REGISTER, STOPPING
+from harness.conformance.broker.registrations import AT_START, CATCHES_UP, REGISTER, STOPPING, with_topic
 from harness.session import BrokerSession
 from harness.wire import FLAG_ONEWAY, Command, RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, TopicRoute
@@ -19,6 +19,7 @@ NEWER = {
     "disappearTimeAfterStart": "60000",
     "registerNameServerPeriod": "10000",
 }
+SHY = {"disappearTimeAfterStart": "600000"}
 ISOLATED = {"enableSlaveActingMaster": "true", "totalReplicas": "2"}
 ISOLATED_MASTER = {**ISOLATED, "unused": "{nameserver2}"}
 NAMED = 130
@@ -121,6 +122,22 @@ def test_registration_can_wait(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=100 + bk.jitter) >> Request(REGISTER)
     again = bk.nameserver.next(REGISTER, since=bk.started, within=130 + bk.jitter)
     again.seconds >> Request(REGISTER, Between(60 - bk.jitter, 130 + bk.jitter))
+
+
+@case(kills=["disappears-from-the-start"], clock=True, own_server=True, setup=SHY)
+def test_registration_at_the_start_does_not_wait(bk: BrokerSession) -> None:
+    since = bk.mark()
+    for _ in range(3):  # Apache's Broker may miss one: it knows no NameServer before its first look
+        bk.restart()
+        bk.advance(CATCHES_UP)
+    bk.nameserver.next(REGISTER, since=since, within=0) >> Request(REGISTER, flag=0)
+
+
+@case(kills=["topics-wait-for-the-registration"], setup=SHY)
+def test_new_topic_does_not_wait(bk: BrokerSession) -> None:
+    for _ in range(2):
+        topic = bk.topic()
+        bk.nameserver.next(REGISTER, where=with_topic(topic)) >> Request(REGISTER)
 
 
 @case(

@@ -4,6 +4,7 @@ import msgspec
 
 from harness.wire import Command, RequestCode, ResponseCode
 from reference_impl.broker.ha_membership import HaMembership
+from reference_impl.broker.part import NEVER
 from reference_impl.broker.registrar import Registrar
 from reference_impl.broker.registration_requests import RegistrationRequests
 from reference_impl.mutants.registry import V5, after, mutant
@@ -86,6 +87,19 @@ def registers_although_it_is_to_wait(original, self, now):
 @mutant(Registrar.is_shy, "The Broker waits for half of disappearTimeAfterStart.", V5)
 def waits_half_as_long_to_register(original, self, now):
     return now < self.broker.started + self.config.disappear_time_after_start // 2
+
+
+@mutant(Registrar.tick, "The registration at the start waits for disappearTimeAfterStart, too.", V5)
+def disappears_from_the_start(original, self, now):
+    if self._first_at <= now and self.is_shy(now):
+        self._first_at = NEVER
+    original(self, now)
+
+
+@mutant(Registrar.announce, "New topics are made known once disappearTimeAfterStart is over.", V5)
+def topics_wait_for_the_registration(original, self, topics, now):
+    if not self.is_shy(now):
+        original(self, topics, now)
 
 
 @mutant(HaMembership.starts_isolated, "A Broker with replicas registers without waiting for them.", V5)

@@ -54,6 +54,12 @@ def place_to_copy_is_not_said(original, self, command, connection, now):
     return Reply(ResponseCode.SUCCESS, ext={})
 
 
+@after(HaMembership._offer, "The replication address of a master is at its address for clients.", V5)
+def place_to_copy_is_where_clients_are(offer, self):
+    port = offer["masterHaAddress"].rpartition(":")[2]
+    offer["masterHaAddress"] = f"{self.config.broker_ip1}:{port}"
+
+
 @mutant(HaMembership.exchange, "A master answers an offer with its own addresses.", V5)
 def offers_are_answered_with_an_offer(original, self, command, connection, now):
     answer = original(self, command, connection, now)

@@ -93,6 +93,15 @@ def test_names_the_broker(bk: BrokerSession) -> None:
     bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
 
 
+@case(kills=["slaves-are-sent-where-clients-are"], setup={"brokerIP2": "127.0.0.2"})
+def test_slaves_have_an_address_of_their_own(bk: BrokerSession) -> None:
+    said = {
+        "brokerAddr": Matching(r"^(?!127\.0\.0\.2:)[^:]+:[1-9]\d*$"),
+        "haServerAddr": Matching(r"^127\.0\.0\.2:[1-9]\d*$"),
+    }
+    bk.nameserver.next(REGISTER, within=AT_START) >> Request(REGISTER, ext=Including(said))
+
+
 @case(kills=["requests-have-no-version"])
 def test_says_the_version(bk: BrokerSession) -> None:
     version = View("version", lambda reply: reply.version)

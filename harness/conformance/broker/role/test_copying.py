@@ -56,9 +56,13 @@ def test_slave_passes_over_an_odd_address(bk: BrokerSession) -> None:
     master.next(TOPICS, since=told, within=15 + bk.jitter) >> Request(TOPICS)
 
 
-@case(kills=["place-to-copy-is-not-said"])
+@case(
+    kills=["place-to-copy-is-not-said", "place-to-copy-is-where-clients-are"],
+    setup={"brokerIP2": "127.0.0.2"},
+)
 def test_master_says_where_to_copy(bk: BrokerSession) -> None:
-    bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including({**OFFER, "masterAddress": bk.broker_address}))
+    offer = {**OFFER, "masterAddress": bk.broker_address, "masterHaAddress": Matching(r"^127\.0\.0\.2:\d+$")}
+    bk.call(EXCHANGE) >> Reply(SUCCESS, ext=Including(offer))
 
 
 @case(kills=["offers-are-answered-with-an-offer", "master-passes-an-offer-on"])

@@ -15,6 +15,12 @@ def registration_without_replication_address(ext):
     ext.pop("haServerAddr")
 
 
+@after(RegistrationRequests.registration_ext, "Slaves are sent to brokerIP1.")
+def slaves_are_sent_where_clients_are(ext, self):
+    port = (ext["haServerAddr"] or "").rpartition(":")[2]
+    ext["haServerAddr"] = f"{self.config.broker_ip1}:{port}"
+
+
 @after(RegistrationRequests.registration, "The field compressed is sent only if it is true.")
 def compression_is_not_said_when_there_is_none(command):
     ext = dict(command.ext or {})
