@@ -174,8 +174,9 @@ class BrokerInstance(Instance, Protocol):
     def nameservers(self) -> Sequence[ProbingNameServer]: ...
 
     def open_at(self, address: str) -> Transport:
-        """A new connection to another port of it, which it has registered. Raises ``TargetDied`` where none
-        can be had, ``Unsupported`` where that port cannot be reached from here.
+        """A new connection to another port of it: the one for slaves, which it has registered, or the VIP
+        port, two below the one that it has registered for clients. Raises ``TargetDied`` where none can be
+        had, ``Unsupported`` where that port cannot be reached from here.
         """
         ...
 

@@ -56,8 +56,11 @@ _MAIN_PORT_ONLY = frozenset(
     {
         RequestCode.PULL_MESSAGE,
         RequestCode.LITE_PULL_MESSAGE,
+        RequestCode.PEEK_MESSAGE,
         RequestCode.POP_MESSAGE,
+        RequestCode.POP_LITE_MESSAGE,
         RequestCode.NOTIFICATION,
+        RequestCode.POLLING_INFO,
     }
 )
 

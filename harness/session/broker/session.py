@@ -181,6 +181,12 @@ class BrokerSession(LightRequests):
 
     # --- clients --------------------------------------------------------------------------------------------
 
+    def connect_fast(self) -> Connection:
+        """A new connection to the VIP port of the Broker, two below its port."""
+        host, _, port = self.broker_address.rpartition(":")
+        self.checked("connecting")
+        return self._added(self._broker.open_at(f"{host}:{int(port) - 2}"))
+
     def group(self, hint: str = "G") -> str:
         """A new name of a group, of consumers or producers."""
         return self.name(hint)

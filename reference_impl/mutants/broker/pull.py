@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from harness.wire import FLAG_ONEWAY, RequestCode, ResponseCode
 from harness.wire.bodies import Subscription, SubscriptionGroup
 from harness.wire.messages import decode_messages, tag_hash
+from reference_impl.broker.endpoint import Endpoint
 from reference_impl.broker.groups import Groups
 from reference_impl.broker.long_polling import LongPolling
 from reference_impl.broker.pulls import COMMITS, SUBSCRIBES, WAITS, Pulls
@@ -512,3 +513,40 @@ def first_of_several_queues_releases(original, self, now):
     arrived = self.broker.store.arrived
     self.broker.store.arrived = [one for one in arrived if one[:2] == arrived[0][:2]]
     original(self, now)
+
+
+# -- the VIP port --------------------------------------------------------------------------------------------
+
+_LATER = {
+    RequestCode.POP_MESSAGE,
+    RequestCode.PEEK_MESSAGE,
+    RequestCode.NOTIFICATION,
+    RequestCode.POLLING_INFO,
+    RequestCode.POP_LITE_MESSAGE,
+}
+
+
+@mutant(Endpoint.is_for_main_port, "The VIP port serves pulls.")
+def fast_port_serves_pulls(original, self, command):
+    return command.code != RequestCode.PULL_MESSAGE and original(self, command)
+
+
+@mutant(Endpoint.is_for_main_port, "The VIP port serves lite pulls.", V5)
+def fast_port_serves_lite_pulls(original, self, command):
+    return command.code != RequestCode.LITE_PULL_MESSAGE and original(self, command)
+
+
+@mutant(Endpoint.is_for_main_port, "The VIP port serves all that reads messages but for pulls.", V5)
+def fast_port_serves_what_came_later(original, self, command):
+    return command.code not in _LATER and original(self, command)
+
+
+@mutant(Endpoint.is_for_main_port, "The VIP port takes no messages.")
+def fast_port_takes_no_messages(original, self, command):
+    return command.code == RequestCode.SEND_MESSAGE_V2 or original(self, command)
+
+
+@mutant(Endpoint.left, "A client whose connection to the VIP port ends stays in its groups.")
+def clients_of_the_fast_port_stay(original, self, connection, peer):
+    if connection not in self._fast:
+        original(self, connection, peer)
