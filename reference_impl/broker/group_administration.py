@@ -216,7 +216,9 @@ class GroupAdministration(Part):
 
     @answers(RequestCode.GET_BROKER_CONSUME_STATS)
     def progress_of_all(self, command: Command, connection: int, now: int) -> Reply:
-        """Of all groups, or of those topics only that are ordered. 5.3 does not say what was pulled."""
+        """Of all groups, or of those topics only that are ordered. 5.3 does not say what was pulled. Unlike
+        208 it shows the queues that can be written.
+        """
         ordered_only = fields.boolean(command.ext, "isOrder") is True
         told, in_flight = ConsumeStatsList(broker_addr=self.config.address), 0
         for group in self.broker.groups.table:
@@ -225,7 +227,7 @@ class GroupAdministration(Part):
                 topic = self.broker.topics.get(name)
                 if topic is None or (ordered_only and not topic.order) or not self.is_shown(group, name):
                     continue
-                table = self.consumed(group, name)
+                table = self.consumed_of_all(group, name)
                 told.total_diff += sum(one.broker_offset - one.consumer_offset for one in table.values())
                 if self.profile.v5:
                     table = {queue: replace(one, pull_offset=0) for queue, one in table.items()}
@@ -242,12 +244,19 @@ class GroupAdministration(Part):
         return online is None or not online.subscriptions or topic in online.subscriptions
 
     def consumed(self, group: str, topic: str) -> dict[MessageQueue, ConsumedQueue]:
-        """How far a group has consumed the queues of a topic."""
+        """How far a group has consumed the queues of a topic that can be read."""
         config = self.broker.topics.get(topic)
-        queues = range(0 if config is None else config.read_queue_nums)
+        return self._consumed(group, topic, 0 if config is None else config.read_queue_nums)
+
+    def consumed_of_all(self, group: str, topic: str) -> dict[MessageQueue, ConsumedQueue]:
+        """How far a group has consumed the queues of a topic that can be written."""
+        config = self.broker.topics.get(topic)
+        return self._consumed(group, topic, 0 if config is None else config.write_queue_nums)
+
+    def _consumed(self, group: str, topic: str, queues: int) -> dict[MessageQueue, ConsumedQueue]:
         return {
             MessageQueue(self.config.broker_name, queue, topic): self.consumed_of(group, topic, queue)
-            for queue in queues
+            for queue in range(queues)
         }
 
     def consumed_of(self, group: str, topic: str, queue: int) -> ConsumedQueue:

@@ -257,6 +257,7 @@ def _total(reply: Command) -> tuple[str, int]:
         "progress-of-one-group-is-shown",
         "progress-lacks-the-first-group",
         "total-difference-is-left-out",
+        "progress-of-all-in-queues-to-read",
     ]
 )
 def test_progress_of_all_groups(bk: BrokerSession) -> None:
@@ -271,6 +272,11 @@ def test_progress_of_all_groups(bk: BrokerSession) -> None:
     bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
     code = RequestCode.GET_BROKER_CONSUME_STATS
     progress = {(topic, 0): (1, 2), (topic, 1): (0, 0), (second, 0): (3, 0)}
+    for read, write in ((2, 1), (1, 2)):
+        uneven = bk.name(f"T{read}{write}")
+        bk.create_topic(uneven, read, write_queues=write) >> Reply(SUCCESS)
+        bk.commit_offset(group, uneven, 0, 4) >> Reply(SUCCESS)
+        progress |= {(uneven, queue): (0 if queue else 4, 0) for queue in range(write)}
     table = {**dict.fromkeys(SYSTEM_GROUPS, ANYTHING), group: progress, other: {}}
     asked(bk, code, _progress_of_all, isOrder="false") >> Reply(SUCCESS, Including(table))
     asked(bk, code, _total, isOrder="false") >> Reply(SUCCESS, (bk.broker_address, 0))
@@ -287,7 +293,9 @@ def test_progress_in_order_topics_only(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, Including({group: {(ordered, 0): (0, 0)}}))
 
 
-@case(kills=["progress-in-topics-given-up-is-shown"])
+@case(
+    kills=["progress-in-topics-given-up-is-shown", "groups-without-subscriptions-show-no-progress"],
+)
 def test_progress_of_a_group_that_is_online(bk: BrokerSession) -> None:
     topic, given_up, group = bk.topic(queues=1), bk.topic("U"), bk.group()
     bk.heartbeat(bk.name("client"), consumers=[consuming(group, [topic])]) >> Reply(SUCCESS)
@@ -297,8 +305,14 @@ def test_progress_of_a_group_that_is_online(bk: BrokerSession) -> None:
     shown >> Reply(SUCCESS, {0: (3, 0)})
     none = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group, topic=given_up)
     none >> Reply(SUCCESS, {})
+    assigned, progress = bk.group("assigned"), {(topic, 0): (3, 0)}
+    bk.heartbeat(bk.name("client"), consumers=[consuming(assigned)], on=bk.connect()) >> Reply(SUCCESS)
+    bk.commit_offset(assigned, topic, 0, 3) >> Reply(SUCCESS)
+    for ext in ({}, {"topic": topic}):
+        shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=assigned, **ext)
+        shown >> Reply(SUCCESS, {0: (3, 0)})
     of_all = asked(bk, RequestCode.GET_BROKER_CONSUME_STATS, _progress_of_all, isOrder="false")
-    of_all >> Reply(SUCCESS, Including({group: {(topic, 0): (3, 0)}}))
+    of_all >> Reply(SUCCESS, Including({group: progress, assigned: progress}))
 
 
 @case(kills=["resets-to-a-time-go-to-the-beginning"], clock=True)

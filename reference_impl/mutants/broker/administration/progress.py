@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from harness.wire import RequestCode
-from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, MessageQueue, TopicList
+from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, TopicList
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients
 from reference_impl.broker.group_administration import GroupAdministration
@@ -53,11 +53,12 @@ def progress_is_empty(original, self, group, topic):
 
 @mutant(GroupAdministration.consumed, "The consumption statistics of a group show the queues to write to.")
 def progress_in_queues_to_write(original, self, group, topic):
-    config = self.broker.topics.get(topic)
-    return {
-        MessageQueue(self.config.broker_name, queue, topic): self.consumed_of(group, topic, queue)
-        for queue in range(0 if config is None else config.write_queue_nums)
-    }
+    return self.consumed_of_all(group, topic)
+
+
+@mutant(GroupAdministration.consumed_of_all, "Code 317 shows the queues to read from.")
+def progress_of_all_in_queues_to_read(original, self, group, topic):
+    return self.consumed(group, topic)
 
 
 @mutant(GroupAdministration.consumed_of, "The consumption statistics of a group show 0 for every offset.")
@@ -172,3 +173,9 @@ def last_group_of_topic_is_hidden(reply):
 @mutant(GroupAdministration.is_shown, "Progress is shown in topics to which a group subscribes no longer.")
 def progress_in_topics_given_up_is_shown(original, self, group, topic):
     return True
+
+
+@mutant(GroupAdministration.is_shown, "No progress is shown of a group that is online without subscriptions.")
+def groups_without_subscriptions_show_no_progress(original, self, group, topic):
+    online = self.broker.clients.consumers.get(group)
+    return online is None or topic in online.subscriptions
