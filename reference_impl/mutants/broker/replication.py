@@ -472,7 +472,7 @@ def slave_never_moves(original, self, address):
     original(self, address and (self._address or address))
 
 
-@mutant(MasterLink.told, "A slave with haMasterAddress copies from where a NameServer says.", V5)
+@mutant(MasterLink.told, "A slave with haMasterAddress copies from where a NameServer says.")
 def slave_is_led_away_by_nameservers(original, self, address):
     if address is not None:
         self.follow(address)
