@@ -79,7 +79,7 @@ class InProcess:
             place_files(setup, self._path())
         self._lock = threading.RLock()
         self._files: dict[str, SupportsBytes] = {}
-        """What it keeps on disk, by how it names the file."""
+        """What it keeps on disk, by how it names the file; NAME.bak is what a file said before."""
         self._connections: dict[int, _Transport] = {}
         self._listeners: dict[str, _Listening] = {}
         self._numbers = itertools.count(1)
@@ -266,6 +266,8 @@ class InProcess:
                 if connection in self._connections:
                     self._connections.pop(connection).ended = True
             case Persist(path_key, data):
+                if path_key in self._files:
+                    self._files[f"{path_key}.bak"] = self._files[path_key]
                 self._files[path_key] = data
             case Notify(address, data):
                 if address in self._listeners:

@@ -310,7 +310,7 @@ def test_commit_of_nothing_is_refused(bk: BrokerSession) -> None:
     bk.committed(group, topic, 0).offset >> Reply(SUCCESS, 7)
 
 
-@case(kills=["stops-forget-oneway-commits"], own_server=True)
+@case(kills=["stops-forget-oneway-commits", "offsets-begin-with-the-backup"], own_server=True)
 def test_oneway_commits_survive_a_stop(bk: BrokerSession) -> None:
     topic = bk.topic()
     group = online(bk, topic)
@@ -321,7 +321,10 @@ def test_oneway_commits_survive_a_stop(bk: BrokerSession) -> None:
     bk.restart()
     for queue, offset in ((1, 7), (3, 5)):
         bk.committed(group, topic, queue).offset >> Reply(SUCCESS, offset)
-    table = {f"{topic}@{group}": {"1": 7, "3": 5}, f"{retry}@{group}": {"0": 9}}
+    bk.commit_offset(group, topic, 3, 8, flag=FLAG_ONEWAY) >> Silence()
+    bk.committed(group, topic, 3).offset.eventually() >> Reply(SUCCESS, 8)
+    bk.restart()
+    table = {f"{topic}@{group}": {"1": 7, "3": 8}, f"{retry}@{group}": {"0": 9}}
     bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
 
 

@@ -246,7 +246,12 @@ def groups_over_kills(bk: BrokerSession, defaults: Mapping[str, Any], others: Ma
 
 
 @case(
-    kills=["restarts-forget-groups", "changed-groups-are-not-written", "deleted-groups-are-not-written"],
+    kills=[
+        "restarts-forget-groups",
+        "changed-groups-are-not-written",
+        "deleted-groups-are-not-written",
+        "groups-begin-with-the-backup",
+    ],
     own_server=True,
 )
 def test_groups_of_5x_survive_a_kill(bk: BrokerSession) -> None:
@@ -254,7 +259,12 @@ def test_groups_of_5x_survive_a_kill(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["restarts-forget-groups", "changed-groups-are-not-written", "deleted-groups-are-not-written"],
+    kills=[
+        "restarts-forget-groups",
+        "changed-groups-are-not-written",
+        "deleted-groups-are-not-written",
+        "groups-begin-with-the-backup",
+    ],
     own_server=True,
 )
 def test_groups_of_4_9_survive_a_kill(bk: BrokerSession) -> None:

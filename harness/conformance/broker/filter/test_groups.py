@@ -103,7 +103,11 @@ def test_filter_outlives_its_subscription(bk: BrokerSession) -> None:
     of_group(bk, other, group, 5).bodies >> Reply(NONE_WANTED, [])
 
 
-@case(kills=["restarts-forget-filters", "restarts-keep-one-filter"], own_server=True, setup=ON)
+@case(
+    kills=["restarts-forget-filters", "restarts-keep-one-filter", "filters-begin-with-the-backup"],
+    own_server=True,
+    setup=ON,
+)
 def test_filters_survive_a_restart(bk: BrokerSession) -> None:
     topics = [with_a(bk, "1", "2", "3") for _ in range(2)]
     groups = [bk.group() for _ in range(2)]

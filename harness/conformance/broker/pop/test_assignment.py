@@ -184,7 +184,11 @@ def test_all_queues_without_balancing(bk: BrokerSession) -> None:
     bk.assignment(topic, group, other).queues >> Reply(SUCCESS, everything)
 
 
-@case(kills=["modes-are-forgotten", "changed-modes-are-not-written"], own_server=True, setup=ROUTED)
+@case(
+    kills=["modes-are-forgotten", "changed-modes-are-not-written", "modes-begin-with-the-backup"],
+    own_server=True,
+    setup=ROUTED,
+)
 def test_mode_survives(bk: BrokerSession) -> None:
     topic, group, _ = members(bk)
     for mode in ("PULL", "POP"):

@@ -299,7 +299,7 @@ def test_older_mapping_is_refused(bk: BrokerSession) -> None:
     shown(bk, topic) >> Reply(SUCCESS, Including({"mappingDetail": forced}))
 
 
-@case(kills=["mappings-do-not-survive"], own_server=True)
+@case(kills=["mappings-do-not-survive", "mappings-begin-with-the-backup"], own_server=True)
 def test_survives_a_kill(bk: BrokerSession) -> None:
     topic = continued(bk)
     versions = Including({"mappingDataVersion": Including({"counter": 2})})

@@ -251,6 +251,7 @@ def test_several_are_created_or_none(bk: BrokerSession) -> None:
         "restarts-lose-members-of-topics",
         "changed-topics-are-not-written",
         "deleted-topics-are-not-written",
+        "topics-begin-with-the-backup",
     ],
     own_server=True,
 )
