@@ -250,13 +250,19 @@ def test_time_between_looks_for_expired_files(bk: BrokerSession) -> None:
     bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, Between(low + 1, 15))
 
 
-@case(kills=["deletion-of-files-is-refused"])
+@case(
+    kills=["deletion-of-files-is-refused", "young-files-go-when-asked"],
+    clock=True,
+    own_server=True,
+    setup={**SMALL_FILES, "fileReservedTime": "1", "deleteWhen": "99"},
+)
 def test_deletion_of_files_keeps_younger_ones(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    for body in (b"first", b"second"):
-        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    old, topic, place = filled(bk)
     bk.call(RequestCode.DELETE_EXPIRED_COMMITLOG) >> Reply(SUCCESS)
-    bk.pull(topic, 2).bodies.eventually() >> Reply(SUCCESS, [b"first", b"second"])
+    bk.advance(20 + bk.jitter)
+    for name, queue, end in ((old, 1, 6), (topic, 2, 8)):
+        bk.pull(name, queue, most=1).bounds >> Reply(SUCCESS, (0, end))
+    bk.view(place).bodies >> Reply(SUCCESS, [SOME])
 
 
 @case(

@@ -213,6 +213,11 @@ def deletion_of_files_is_refused(original, self, command, connection, now):
     return Reply(1)
 
 
+@mutant(Retention.is_urgent, "Files that have not expired are deleted when asked for.")
+def young_files_go_when_asked(original, self, used):
+    return original(self, used) or self._asked > 0
+
+
 @mutant(
     Retention.delete_when_asked,
     "Expired files stay until their hour, even when asked for.",
