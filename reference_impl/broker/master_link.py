@@ -121,7 +121,7 @@ class MasterLink(Part):
 
     def store(self, offset: int, data: bytes) -> None:
         """Store what was pushed, and find the messages that are whole now."""
-        self.broker.store.raw.append(offset, data)
+        self.broker.store.raw.append(offset, data, self._heard_at)
         self.broker.transactions.is_behind = True
 
     def fits(self, offset: int) -> bool:

@@ -50,10 +50,11 @@ class RawLog:
         """At most `most` bytes of one file, from an offset that is handed to the storage."""
         return self._log.read(physical_offset, most)
 
-    def append(self, physical_offset: int, data: bytes) -> None:
+    def append(self, physical_offset: int, data: bytes, now: int) -> None:
         """What the master has at the end of this log; a log without a byte begins there."""
         if not self._log.end:
             self._log.begin(physical_offset)
+        self._log.written[self._log.next_file] = now
         self._log.append(data)
         self._rest += data
         start = 0

@@ -33,6 +33,8 @@ class Segments:
         self._starts = sorted(starts)
         self._tail = bytearray()
         self._unflushed: set[int] = set()
+        self.written: dict[int, int] = {}
+        """When a file was last written, ms since the epoch, by where it begins, as far as that was noted."""
         for start, following in pairwise(self._starts):
             if start + storage.size(self._name(start)) != following:
                 raise StoreError(
@@ -66,6 +68,12 @@ class Segments:
         """
         left = self._full_at - self.end
         return left if 0 < left < min(size, self._limit) else 0
+
+    @property
+    def next_file(self) -> int:
+        """Where the file begins to which the next append goes."""
+        start = self._starts[-1] if self._starts and self._written < self._full_at else self._written
+        return start if self.end < start + self._limit else self.end
 
     @property
     def committed(self) -> int:
@@ -153,6 +161,7 @@ class Segments:
     def _delete(self, start: int) -> None:
         self._storage.delete(self._name(start))
         self._unflushed.discard(start)
+        self.written.pop(start, None)
 
     def _name(self, start: int) -> str:
         return f"{self.directory}/{start:020d}"

@@ -430,12 +430,12 @@ class Store:
         return self._log.files()
 
     def first_file_since(self, timestamp: int) -> int:
-        """Where the first file of the log begins whose newest message was stored at a time or later; the last
-        file, if none was.
+        """Where the first file of the log begins that was last written at a time or later; the last file, if
+        none was. (A blank is written when the first message behind it is stored.)
         """
-        starts = self._log.files()
+        starts, written = self._log.files(), self._log.written
         for start, following in pairwise(starts):
-            if stored_at(self._log, following) >= timestamp:
+            if (written[start] if start in written else stored_at(self._log, following)) >= timestamp:
                 return start
         return starts[-1] if starts else self._log.start
 

@@ -8,10 +8,12 @@ from harness.wire.messages import BLANK_MAGIC, MESSAGE_MAGIC
 from reference_impl.broker.ha_membership import HaMembership
 from reference_impl.broker.master_link import MasterLink
 from reference_impl.broker.replicated_sends import ReplicatedSends
+from reference_impl.broker.retention import Retention
 from reference_impl.broker.sends import Sends
 from reference_impl.broker.settings import Settings
 from reference_impl.broker.slave_links import SlaveLinks
 from reference_impl.broker.store import Store
+from reference_impl.broker.store.times import stored_at
 from reference_impl.broker.timers import Timers
 from reference_impl.mutants.registry import V5, after, mutant
 
@@ -369,6 +371,23 @@ def own_id_must_be_listed(original, self, members, now):
 @mutant(ReplicatedSends.is_replicated, "What slaves had that have left counts.", V5)
 def slaves_that_left_count(original, self, end):
     return self.broker.slave_links.farthest >= end or original(self, end)
+
+
+@mutant(Store.first_file_since, "What a slave was pushed is as old as its master says.")
+def pushed_files_are_as_old_as_messages(original, self, timestamp):
+    self._log.written.clear()
+    return original(self, timestamp)
+
+
+@mutant(Store.first_file_since, "A file of the log is as old as its first message.")
+def files_are_as_old_as_their_first_message(original, self, timestamp):
+    starts = self.log_files()
+    return next((one for one in starts if stored_at(self._log, one) >= timestamp), starts[-1])
+
+
+@mutant(Retention.is_time, "A slave deletes nothing that has expired.")
+def slave_deletes_no_files(original, self, now):
+    return original(self, now) and not self.config.is_slave
 
 
 @mutant(MasterLink.store, "The log of a slave is one file.")

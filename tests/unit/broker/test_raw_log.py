@@ -77,7 +77,7 @@ def copy(source: Store, sizes: list[int]) -> tuple[Store, MemoryStorage]:
     slave, (at, end), turn = store(storage), source.raw.range(), 0
     while at < end:
         data = source.raw.read(at, sizes[turn % len(sizes)])
-        slave.raw.append(at, data)
+        slave.raw.append(at, data, 1)
         at, turn = at + len(data), turn + 1
     slave.commit()
     return slave, storage
@@ -100,7 +100,7 @@ def test_a_checkpoint_covers_whole_messages_only() -> None:
     storage = MemoryStorage()
     slave = store(storage)
     data = master.raw.read(0, 1000)
-    slave.raw.append(0, data[:-10])
+    slave.raw.append(0, data[:-10], 1)
     slave.checkpoint()
     assert bodies(store(storage)) == ["body 0", "body 1"]
 
@@ -108,7 +108,7 @@ def test_a_checkpoint_covers_whole_messages_only() -> None:
 def test_a_slave_that_becomes_a_master_drops_half_a_message() -> None:
     master, _ = filled(3)
     slave = store(MemoryStorage(), StoreConfig())
-    slave.raw.append(0, master.raw.read(0, 1000)[:-10])
+    slave.raw.append(0, master.raw.read(0, 1000)[:-10], 1)
     slave.raw.drop_rest()
     slave.put(message("its own"), 5000)
     assert bodies(slave) == ["body 0", "body 1", "its own"]
@@ -117,7 +117,7 @@ def test_a_slave_that_becomes_a_master_drops_half_a_message() -> None:
 def test_a_log_of_a_slave_begins_where_it_is_pushed_first() -> None:
     master, _ = filled()
     slave = store(config=SMALL)
-    slave.raw.append(1000, master.raw.read(1000, 1000))
+    slave.raw.append(1000, master.raw.read(1000, 1000), 1)
     assert slave.physical_range()[0] == 1000
     assert slave.min_offset("T", 0) > 0
     assert bodies(slave) == bodies(master)[slave.min_offset("T", 0) : slave.max_offset("T", 0)]

@@ -4,6 +4,7 @@ import struct
 from functools import partial
 
 from harness.conformance import ANYTHING, Between, Closed, Including, Matching, Pushed, Reply, Silence, case
+from harness.conformance.broker.expiring import EXPIRING
 from harness.conformance.broker.registrations import REGISTER, next_of_time
 from harness.conformance.broker.replication.logs import FILE, SUCCESS
 from harness.conformance.broker.role.changing import MASTER
@@ -48,6 +49,13 @@ def pushed(bk: BrokerSession, master: Master, body: bytes = b"one") -> int:
     master.push(0, message)
     master.report(len(message)).offset >> Pushed(len(message))
     return len(message)
+
+
+def started(bk: BrokerSession) -> int:
+    """When the Broker started, by its own clock, in ms since the epoch."""
+    shown = Including({"bootTimestamp": Matching(r"^\d{13}$")})
+    state = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
+    return int(state.value["bootTimestamp"])
 
 
 def left(master: Master, end: int) -> None:
@@ -337,9 +345,7 @@ def test_promoted_slave_ends_transactions(bk: BrokerSession) -> None:
 @case(kills=["promoted-slaves-see-to-one-timer"], clock=True, own_server=True, setup=SLAVE)
 def test_promoted_slave_delivers_what_is_timed(bk: BrokerSession) -> None:
     master, log = followed(bk), b""
-    started = Including({"bootTimestamp": Matching(r"^\d{13}$")})
-    state = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, started)
-    due = (int(state.value["bootTimestamp"]) // 1_000 + 300) * 1_000
+    due = (started(bk) // 1_000 + 300) * 1_000
     for number in range(3):
         said = {"TIMER_DELIVER_MS": str(due), "TIMER_OUT_MS": str(due - 1_000), "UNIQ_KEY": bk.name("key")}
         said |= {"REAL_TOPIC": TOPIC, "REAL_QID": str(number)}
@@ -363,15 +369,20 @@ SMALL_FILES = {**SLAVE, "mappedFileSizeCommitLog": str(FILE)}
 LARGE = b"x" * 20_000
 
 
-def fourth(bk: BrokerSession, master: Master) -> bytes:
-    """Pushes a whole file with three messages; what its next message is."""
+LONG_AGO = 1_500_000_000_000
+
+
+def fourth(bk: BrokerSession, master: Master, newest: int = LONG_AGO) -> bytes:
+    """Pushes a whole file with three messages; what its next message is. The third and the fourth were stored
+    at `newest`, the others long ago.
+    """
     file = bytearray()
-    for number in range(3):
-        file += bk.logged(TOPIC, LARGE, at=len(file), number=number)
+    for number, at in enumerate((LONG_AGO, LONG_AGO, newest)):
+        file += bk.logged(TOPIC, LARGE, at=len(file), number=number, store_timestamp=at)
     file += struct.pack(">II", FILE - len(file), BLANK_MAGIC).ljust(FILE - len(file), b"\0")
     master.push(0, bytes(file))
     master.report(FILE).offset >> Pushed(FILE)
-    return bk.logged(TOPIC, LARGE, at=FILE, number=3)
+    return bk.logged(TOPIC, LARGE, at=FILE, number=3, store_timestamp=newest)
 
 
 def fills_its_file(bk: BrokerSession) -> None:
@@ -409,6 +420,48 @@ def test_slave_goes_on_in_the_next_file(bk: BrokerSession) -> None:
     master.push(FILE, message)
     master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
     bk.pull(TOPIC, offset=3).bodies.eventually() >> Reply(SUCCESS, [LARGE])
+
+
+KEEPS_AN_HOUR = {**SMALL_FILES, **EXPIRING, "fileReservedTime": "1"}
+
+
+def has_three_until_they_expire(bk: BrokerSession) -> None:
+    """The first file of the log stays, until the settings keep nothing."""
+    bk.advance(60 + 10 + 10 + bk.jitter)
+    bk.min_offset(TOPIC).offset >> Reply(SUCCESS, 0)
+    bk.pull(TOPIC, most=1).bodies.eventually() >> Reply(SUCCESS, [LARGE])
+    bk.update_config({"fileReservedTime": "0"}) >> Reply(SUCCESS)
+    bk.advance(10 + 10 + bk.jitter)
+    bk.min_offset(TOPIC).offset.eventually() >> Reply(SUCCESS, 3)
+
+
+@case(
+    kills=["pushed-files-are-as-old-as-messages", "slave-deletes-no-files"],
+    clock=True,
+    own_server=True,
+    setup=KEEPS_AN_HOUR,
+)
+def test_slave_keeps_old_messages_that_are_new_to_it(bk: BrokerSession) -> None:
+    master = followed(bk)
+    message = fourth(bk, master)
+    master.push(FILE, message)
+    master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
+    has_three_until_they_expire(bk)
+
+
+@case(
+    kills=["files-are-as-old-as-their-first-message", "slave-deletes-no-files"],
+    clock=True,
+    own_server=True,
+    setup=KEEPS_AN_HOUR,
+)
+def test_slave_keeps_files_with_a_young_message(bk: BrokerSession) -> None:
+    master = followed(bk)
+    message = fourth(bk, master, started(bk))
+    master.push(FILE, message)
+    master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
+    bk.restart()
+    has_three_until_they_expire(bk)
 
 
 @case(kills=["settings-cut-half-messages"], clock=True, own_server=True, setup=SLAVE)
