@@ -30,11 +30,23 @@ def test_each_word_of_keys_finds(bk: BrokerSession) -> None:
         bk.find(topic, key) >> Reply(NOT_FOUND, remark=NONE_THERE)
 
 
-@case(kills=["unique-keys-find-nothing"])
+@case(kills=["unique-keys-find-nothing", "unique-keys-find-nothing-beside-keys"])
 def test_unique_key_finds(bk: BrokerSession) -> None:
-    topic, key = bk.topic(), bk.name("unique")
+    topic, key, other, word = bk.topic(), bk.name("unique"), bk.name("other"), bk.name("word")
     bk.send(topic, b"found", properties={"UNIQ_KEY": key}) >> Reply(SUCCESS)
-    bk.find(topic, key, unique=True).bodies.eventually() >> Reply(SUCCESS, [b"found"])
+    bk.send(topic, b"other", keys=word, properties={"UNIQ_KEY": other}) >> Reply(SUCCESS)
+    for unique in (True, False):
+        bk.find(topic, key, unique=unique).bodies.eventually() >> Reply(SUCCESS, [b"found"])
+        for one in (other, word):
+            bk.find(topic, one, unique=unique).bodies.eventually() >> Reply(SUCCESS, [b"other"])
+
+
+@case(kills=["rolled-back-messages-have-keys", "half-messages-have-no-keys"])
+def test_key_of_a_roll_back_finds_nothing(bk: BrokerSession) -> None:
+    topic, key = bk.topic(), bk.name("key")
+    for bits in (12, 4, 8):
+        bk.send(topic, b"%d" % bits, keys=key, sys_flag=bits) >> Reply(SUCCESS)
+    bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"4", b"8"])
 
 
 @case(kills=["marks-of-unique-keys-in-any-letters"])
@@ -116,6 +128,19 @@ def test_not_more_than_requested(bk: BrokerSession) -> None:
     for most, found in ((1, 1), (3, 3), (64, 64), (100, 64)):
         newest = [b"%d" % n for n in range(70 - found, 70)]
         bk.find(topic, key, most=most).bodies.eventually() >> Reply(SUCCESS, newest)
+
+
+@case(kills=["searches-exclude-their-begin", "searches-exclude-their-end"], clock=True, own_server=True)
+def test_time_bounds_are_included(bk: BrokerSession) -> None:
+    topic, key = bk.topic(), bk.name("key")
+    bk.send(topic, b"1", 1, keys=key) >> Reply(SUCCESS)  # A Broker may know the time of the first one alone.
+    bk.advance(10)
+    bk.send(topic, b"2", 1, keys=key) >> Reply(SUCCESS)
+    bk.find(topic, key).bodies.eventually() >> Reply(SUCCESS, [b"1", b"2"])
+    first = pulled(bk, topic, 1)["store_timestamp"]
+    bk.find(topic, key, begin=first, end=first).bodies >> Reply(SUCCESS, [b"1"])
+    bk.find(topic, key, end=first - 1) >> Reply(NOT_FOUND, remark=NONE_THERE)
+    bk.find(topic, key, begin=first + 1).bodies >> Reply(SUCCESS, [b"2"])
 
 
 @case(kills=["search-by-unique-key-without-limit"])

@@ -195,7 +195,7 @@ class Store:
             self._append(message, topic, message.queue_id, message.queue_offset)
             for queue, offset in self._light_places(message):
                 self._append(message, queue, 0, offset)
-        if keys := self._keys(properties):
+        if not _is_roll_back(message) and (keys := self._keys(properties)):
             self._index.add(topic, keys, message.physical_offset, message.store_timestamp)
         self._uncovered += 1
 
@@ -480,6 +480,10 @@ class Store:
 def _is_consumable(message: Message) -> bool:
     """Half messages and roll-backs are in the log only."""
     return message.sys_flag & _TRANSACTION not in _IN_NO_QUEUE
+
+
+def _is_roll_back(message: Message) -> bool:
+    return message.sys_flag & _TRANSACTION == SysFlag.TRANSACTION_ROLLBACK.value
 
 
 def key_of_tag(tag: str) -> str:

@@ -69,6 +69,34 @@ def unique_keys_find_nothing(original, self, command, connection, now):
     return original(self, command, connection, now)
 
 
+@after(Store._keys, "A message that has KEYS is not found by its unique key.")
+def unique_keys_find_nothing_beside_keys(keys, properties):
+    return keys[:-1] if properties.get(PropertyName.KEYS) and PropertyName.UNIQ_KEY in properties else keys
+
+
+@mutant(Store._follow, "Roll-backs are found by their keys.")
+def rolled_back_messages_have_keys(original, self, message):
+    original(self, message)
+    if message.sys_flag & 12 == 12 and (keys := self._keys(message.properties)):
+        self._index.add(message.topic, keys, message.physical_offset, message.store_timestamp)
+
+
+@mutant(Store._follow, "Half messages are not found by their keys.")
+def half_messages_have_no_keys(original, self, message):
+    is_half = message.sys_flag & 12 == 4
+    original(self, msgspec.structs.replace(message, properties={}) if is_half else message)
+
+
+@mutant(Store.by_key, "A search does not find what was stored when it begins.")
+def searches_exclude_their_begin(original, self, topic, key, most, begin, end):
+    return original(self, topic, key, most, begin + 1, end)
+
+
+@mutant(Store.by_key, "A search does not find what was stored when it ends.")
+def searches_exclude_their_end(original, self, topic, key, most, begin, end):
+    return original(self, topic, key, most, begin, end - 1)
+
+
 @mutant(Store.by_key, "A search matches only the first word of KEYS.")
 def only_first_key_finds(original, self, topic, key, most, begin, end):
     found = original(self, topic, key, most, begin, end)

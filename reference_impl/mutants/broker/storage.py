@@ -213,6 +213,20 @@ def deletion_of_files_is_refused(original, self, command, connection, now):
     return Reply(1)
 
 
+@mutant(Retention.tick, "A look deletes all files that have expired.")
+def looks_delete_all_files(original, self, now):
+    files = len(self.broker.store.log_files())
+    original(self, now)
+    while files != (left := len(self.broker.store.log_files())):
+        files = left
+        original(self, now)
+
+
+@mutant(Store.delete_before, "A look deletes one file at the most.")
+def looks_delete_one_file(original, self, physical_offset):
+    original(self, min([physical_offset, *self.log_files()[1:2]]))
+
+
 @mutant(Retention.is_urgent, "Files that have not expired are deleted when asked for.")
 def young_files_go_when_asked(original, self, used):
     return original(self, used) or self._asked > 0

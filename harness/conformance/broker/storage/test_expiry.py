@@ -1,7 +1,7 @@
 """Chapter storage: files of the log that are too old go, and no others."""
 
 from harness.conformance import ANYTHING, Between, Including, Reply, case
-from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.expiring import EXPIRING, OLD
 from harness.conformance.broker.storage.files import SMALL_FILES, SOME, SUCCESS, filled, kept
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
@@ -56,6 +56,23 @@ def test_time_between_looks_for_expired_files(bk: BrokerSession) -> None:
     bk.min_offset(topic, 2).offset >> Reply(SUCCESS, low)
     bk.advance(150 + bk.jitter)
     bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, Between(low + 1, 15))
+
+
+@case(
+    kills=["looks-delete-all-files", "looks-delete-one-file"],
+    clock=True,
+    own_server=True,
+    setup={**OLD, "cleanResourceInterval": "200000"},
+)
+def test_ten_files_go_in_one_look(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for number in range(26):
+        bk.send(topic, b"%02d" % number * 700, 1).offset >> Reply(SUCCESS, number)
+    bk.advance(60 + 20 + bk.jitter)
+    bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 20)
+    bk.advance(200 + bk.jitter)
+    bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 24)
+    bk.pull(topic, 1, 24).bodies.eventually() >> Reply(SUCCESS, [b"24" * 700, b"25" * 700])
 
 
 @case(
