@@ -101,12 +101,37 @@ def test_long_update_is_read(bk: BrokerSession) -> None:
     bk.update_config({"maxMessageSize": "4194304"}) >> Reply(SUCCESS)
 
 
-@case(kills=["broker-black-list-ignored"])
+@case(
+    kills=[
+        "broker-updates-know-only-equals",
+        "broker-updates-know-no-comments",
+        "broker-updates-are-not-continued",
+        "broker-updates-keep-escapes",
+        "broker-updates-take-the-first-pair",
+    ],
+    apart=True,
+)
+def test_updates_are_java_properties(bk: BrokerSession) -> None:
+    key = "maxMessageSize"
+    for value, separator in enumerate((":", " ", "\t = \t ", " : "), 5_000_001):
+        bk.update_config(f"{key}{separator}{value}".encode()) >> Reply(SUCCESS)
+        bk.config().among(key) >> Reply(SUCCESS, {key: str(value)})
+    for text, value in (
+        (f"\n {key}=5000011\n #{key}=5000012\n!{key}=5000013", "5000011"),
+        (f"max\\\n  {key[3:]}=50\\\r\n\t00021\ntraceOn=true", "5000021"),
+        (f"ma\\u0078\\{key[3:]} = \\500003\\u0031", "5000031"),
+        (f"{key}=5000041\ntraceOn=true\n{key}:5000042", "5000042"),
+    ):
+        bk.update_config(text.encode()) >> Reply(SUCCESS)
+        bk.config().among(key) >> Reply(SUCCESS, {key: value})
+
+
+@case(kills=["broker-black-list-ignored", "broker-black-list-lets-empty-values-pass"])
 def test_black_list_holds(bk: BrokerSession) -> None:
     remark = "Can not update config in black list."
-    bk.update_config({"brokerConfigPath": "/tmp/x", "maxMessageSize": "7"}) >> Reply(
-        ResponseCode.NO_PERMISSION, remark=remark
-    )
+    refused = Reply(ResponseCode.NO_PERMISSION, remark=remark)
+    for rest in (b"=/tmp/x", b" : /tmp/x", b" /tmp/x", b""):
+        bk.update_config(b"maxMessageSize=7\n brokerConfig\\\nPath" + rest) >> refused
     bk.config().among("maxMessageSize") >> Reply(SUCCESS, {"maxMessageSize": "4194304"})
 
 

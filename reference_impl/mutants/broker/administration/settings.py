@@ -72,6 +72,46 @@ def unknown_codes_are_not_answered(original, self, command):
     return None
 
 
+def _rewritten(original, pattern, by, self, command, connection, now):
+    """An update whose text was changed first."""
+    body = re.sub(pattern, by, command.body or b"")
+    return original(self, msgspec.structs.replace(command, body=body), connection, now)
+
+
+@mutant(Settings.update, "A colon or a blank in an update is a part of its key.")
+def broker_updates_know_only_equals(original, *given):
+    return _rewritten(original, rb"(?<=[a-z])([: \t])", rb"\\\1", *given)
+
+
+@mutant(Settings.update, "The sign of a comment in an update is skipped, and the rest of the line read.")
+def broker_updates_know_no_comments(original, *given):
+    return _rewritten(original, rb"(?m)^[ \t]*[#!]", b"", *given)
+
+
+@mutant(Settings.update, "A backslash at the end of a line of an update is ignored.")
+def broker_updates_are_not_continued(original, *given):
+    return _rewritten(original, rb"\\(?=[\r\n])", b"", *given)
+
+
+@mutant(Settings.update, "A backslash within a line of an update is kept.")
+def broker_updates_keep_escapes(original, *given):
+    return _rewritten(original, rb"\\(?![\r\nu])", rb"\\\\", *given)
+
+
+@mutant(Settings.update, "The first of several values for one key of an update applies.")
+def broker_updates_take_the_first_pair(original, self, command, connection, now):
+    lines = (command.body or b"").split(b"\n")
+    if any(line.endswith((b"\\", b"\\\r")) for line in lines):
+        return original(self, command, connection, now)
+    turned = msgspec.structs.replace(command, body=b"\n".join(lines[::-1]))
+    return original(self, turned, connection, now)
+
+
+@mutant(Settings.refuses, "A key of the black list may be changed to nothing.", V5)
+def broker_black_list_lets_empty_values_pass(original, self, pairs):
+    return original(self, {key: text for key, text in pairs.items() if text})
+
+
 @mutant(Settings.update, "Settings are updated although their text cannot be read.")
 def broken_settings_are_taken(original, self, command, connection, now):
     reply = original(self, command, connection, now)
