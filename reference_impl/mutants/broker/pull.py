@@ -225,6 +225,16 @@ def arrivals_release_nobody(original, self, pull, arrivals):
     return False
 
 
+@mutant(LongPolling.wants, "A message ends the wait of a pull that wants another tag.")
+def unwanted_tags_end_waits(original, self, pull, arrivals):
+    return original(self, pull, arrivals) or (pull.wanted is not None and pull.wanted.tags is not None)
+
+
+@mutant(LongPolling.wants, "A message ends the wait of a pull whose SQL it does not pass.")
+def unwanted_properties_end_waits(original, self, pull, arrivals):
+    return original(self, pull, arrivals) or (pull.wanted is not None and pull.wanted.properties is not None)
+
+
 @mutant(LongPolling.is_over, "Only a message ends the wait of a pull.")
 def pulls_wait_for_ever(original, self, pull, newest, now):
     return newest > pull.offset

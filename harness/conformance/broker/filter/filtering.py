@@ -76,8 +76,22 @@ def said(
     return name, connection
 
 
-def of_group(bk: BrokerSession, topic: str, group: str, version: int = 1) -> MessagesExchange:
+def of_group(
+    bk: BrokerSession,
+    topic: str,
+    group: str,
+    version: int = 1,
+    suspend: int = 0,
+    on: Connection | None = None,
+) -> MessagesExchange:
     """A pull that leaves it to the heartbeats of its group what it wants."""
     return bk.pull(
-        topic, group=group, sys_flag=0, subscription=None, sub_version=version, expression_type=SQL
+        topic,
+        group=group,
+        sys_flag=0,
+        subscription=None,
+        sub_version=version,
+        expression_type=SQL,
+        suspend=suspend,
+        on=on,
     )

@@ -1,6 +1,6 @@
 """Chapter filter: requests that bring a filter by SQL92, and what they meet."""
 
-from harness.conformance import Matching, Reply, case
+from harness.conformance import Matching, Reply, Silence, case
 from harness.conformance.broker.filter.filtering import (
     BIT_MAPS,
     NONE_WANTED,
@@ -16,11 +16,9 @@ from harness.conformance.broker.filter.filtering import (
     said,
     with_a,
 )
-from harness.session import BrokerSession
+from harness.conformance.broker.pull.filled import HOLD_SCAN, behind_a_scan
+from harness.session import BrokerSession, meanwhile
 from harness.wire import ResponseCode
-
-HOLD_SCAN = 5
-"""Protocol seconds between two scans of held pulls."""
 
 
 @case(kills=["sql-is-taken-for-everything", "filters-want-the-first-alone"], setup=ON)
@@ -76,6 +74,23 @@ def test_wanted_message_ends_the_wait(bk: BrokerSession) -> None:
     pull = bk.pull(topic, suspend=60, subscription="a > 5", expression_type=SQL, on=consumer)
     bk.send(topic, b"wanted", properties={"a": "6"}) >> Reply(SUCCESS)
     pull.bodies >> Reply(SUCCESS, [b"wanted"])
+
+
+@case(kills=["unwanted-properties-end-waits"], clock=True, setup=ON)
+def test_unwanted_message_does_not_end_the_wait(bk: BrokerSession) -> None:
+    topic, group = bk.topic(), bk.group()
+    said(bk, group, {topic: "a > 5"})
+    brings = bk.pull(topic, suspend=600, subscription="a > 5", expression_type=SQL, on=bk.connect())
+    has_said = of_group(bk, topic, group, suspend=600, on=bk.connect())
+    behind_a_scan(bk)
+    for body, value in ((b"0", "4"), (b"1", "5")):
+        bk.send(topic, body, properties={"a": value}) >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 2)
+    for pull in (brings, has_said):
+        meanwhile(pull, 1) >> Silence()
+    bk.send(topic, b"2", properties={"a": "6"}) >> Reply(SUCCESS)
+    for pull in (brings, has_said):
+        pull.bodies >> Reply(SUCCESS, [b"2"])
 
 
 @case(kills=["scans-release-nothing-new", "sql-is-taken-for-everything"], clock=True, setup=ON)

@@ -10,6 +10,8 @@ SUCCESS = ResponseCode.SUCCESS
 LITE: Final = 361
 """PULL_MESSAGE, LITE_PULL_MESSAGE."""
 NOT_FOUND = ResponseCode.PULL_NOT_FOUND
+HOLD_SCAN = 5
+"""Protocol seconds between two scans of held pulls."""
 
 
 def filled(bk: BrokerSession, *tags: str) -> str:
@@ -19,3 +21,12 @@ def filled(bk: BrokerSession, *tags: str) -> str:
         bk.send(topic, tag.encode(), tags=tag) >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, len(tags))
     return topic
+
+
+def behind_a_scan(bk: BrokerSession) -> None:
+    """Awaits a scan of held pulls, so that the next one comes after ``HOLD_SCAN``."""
+    topic, consumer = bk.topic("scanned"), bk.connect()
+    pull = bk.pull(topic, subscription="wanted", suspend=600, on=consumer)
+    bk.send(topic, tags="unwanted") >> Reply(SUCCESS)
+    bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
+    pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 1)

@@ -1,15 +1,12 @@
 """Chapter pull: what a pull waits for, and for how long."""
 
 from harness.conformance import Closed, Reply, Silence, case
-from harness.conformance.broker.pull.filled import NOT_FOUND, SUCCESS
+from harness.conformance.broker.pull.filled import HOLD_SCAN, NOT_FOUND, SUCCESS, behind_a_scan
 from harness.session import BrokerSession, meanwhile
 from harness.session.broker.requests import consuming
 from harness.wire import FLAG_ONEWAY, ResponseCode
 from harness.wire.header_fields import PullFlag
 from harness.wire.messages import Message
-
-HOLD_SCAN = 5
-"""Protocol seconds between two scans of held pulls."""
 
 
 @case(kills=["pulls-do-not-wait", "arrivals-release-nobody"])
@@ -41,6 +38,21 @@ def test_unwanted_message_ends_the_wait_later(bk: BrokerSession) -> None:
     bk.send(topic, b"unwanted", 2, tags="b") >> Reply(SUCCESS)
     bk.advance(HOLD_SCAN + bk.jitter)
     pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 2, remark="NO_MATCHED_MESSAGE")
+
+
+@case(kills=["unwanted-tags-end-waits"], clock=True)
+def test_unwanted_message_does_not_end_the_wait(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    pulls = [bk.pull(topic, 2, subscription="a || c", suspend=600, on=bk.connect()) for _ in range(2)]
+    behind_a_scan(bk)
+    for body in (b"0", b"1"):
+        bk.send(topic, body, 2, tags="b") >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
+    for pull in pulls:
+        meanwhile(pull, 1) >> Silence()
+    bk.send(topic, b"2", 2, tags="c") >> Reply(SUCCESS)
+    for pull in pulls:
+        pull.bodies >> Reply(SUCCESS, [b"2"])
 
 
 @case(kills=["arrivals-release-all-queues"])
