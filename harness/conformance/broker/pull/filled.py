@@ -3,7 +3,7 @@
 from typing import Final
 
 from harness.conformance import Reply
-from harness.session import BrokerSession
+from harness.session import BrokerSession, meanwhile
 from harness.wire import ResponseCode
 
 SUCCESS = ResponseCode.SUCCESS
@@ -29,4 +29,4 @@ def behind_a_scan(bk: BrokerSession) -> None:
     pull = bk.pull(topic, subscription="wanted", suspend=600, on=consumer)
     bk.send(topic, tags="unwanted") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
-    pull.next_offset >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY, 1)
+    meanwhile(pull, HOLD_SCAN + bk.jitter) >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY)
