@@ -168,10 +168,23 @@ def test_user_needs_a_name(bk: BrokerSession) -> None:
         bk.call(RequestCode.AUTH_DELETE_USER, named) >> refused
 
 
-@case(kills=["disabled-users-sign"], setup=ON)
+@case(kills=["disabled-users-sign", "changes-enable-users"], setup=ON)
 def test_disabled_user_is_refused(bk: BrokerSession) -> None:
     bk.sign_as(ROOT)
     user = make(bk, "secret-1")
+    other = make(bk, "secret-2", userStatus="disable")
+    changed = Account(other.access_key, "secret-3")
+    for said, kind in (
+        ({"password": "secret-3"}, "Normal"),
+        ({"userType": "Super"}, "Super"),
+        ({"userStatus": "asleep"}, "Super"),
+    ):
+        about(bk, RequestCode.AUTH_UPDATE_USER, other.access_key, **said) >> Reply(SUCCESS)
+        show(bk, changed) >> Reply(SUCCESS, shown(changed, kind, "disable"))
+        asks(bk, changed.sign) >> Reply(NO_PERMISSION, remark=f"User:{other.access_key} is disabled.")
+    about(bk, RequestCode.AUTH_UPDATE_USER, other.access_key, userStatus="enable") >> Reply(SUCCESS)
+    show(bk, changed) >> Reply(SUCCESS, shown(changed, "Super"))
+    asks(bk, changed.sign) >> Reply(SUCCESS)
     disabled = Reply(NO_PERMISSION, remark=f"User:{user.access_key} is disabled.")
     for status, answer in (("disable", disabled), ("enable", Reply(SUCCESS))):
         about(bk, RequestCode.AUTH_UPDATE_USER, user.access_key, userStatus=status) >> Reply(SUCCESS)

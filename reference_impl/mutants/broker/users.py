@@ -4,7 +4,7 @@ import msgspec
 
 from harness.wire import ResponseCode
 from reference_impl.broker import users
-from reference_impl.broker.users import DISABLED, NORMAL, NOT_CHANGED, Users
+from reference_impl.broker.users import DISABLED, ENABLED, NORMAL, NOT_CHANGED, Users
 from reference_impl.mutants.registry import V5, after, mutant
 from reference_impl.remoting.reply import Reply
 
@@ -108,6 +108,11 @@ def passwords_stay(original, self, user, said):
 @mutant(Users.put, "A user whose type is not said is a normal one.", V5)
 def changed_users_are_normal(original, self, user, said):
     original(self, user, {"userType": NORMAL, **said})
+
+
+@mutant(Users.put, "A user whose status is not said is enabled.", V5)
+def changes_enable_users(original, self, user, said):
+    original(self, user, {"userStatus": ENABLED, **said})
 
 
 @mutant(Users.fault, "Users that are disabled may sign.", V5)

@@ -29,4 +29,5 @@ def behind_a_scan(bk: BrokerSession) -> None:
     pull = bk.pull(topic, subscription="wanted", suspend=600, on=consumer)
     bk.send(topic, tags="unwanted") >> Reply(SUCCESS)
     bk.max_offset(topic).offset.eventually() >> Reply(SUCCESS, 1)
-    meanwhile(pull, HOLD_SCAN + bk.jitter) >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY)
+    for scanned in (meanwhile(pull, HOLD_SCAN + bk.jitter), pull):
+        scanned >> Reply(ResponseCode.PULL_RETRY_IMMEDIATELY)
