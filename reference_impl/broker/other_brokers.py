@@ -81,8 +81,6 @@ class OtherBrokers(Part):
         except WireError:
             return
         for name, broker in found.broker_addr_table.items():
-            if broker is None:
-                continue
             if MASTER in broker.broker_addrs:
                 self._masters[name] = broker.broker_addrs[MASTER]
             else:

@@ -211,6 +211,11 @@ def test_broker_without_replicas_waits_for_none(bk: BrokerSession) -> None:
     registers_without_members(bk)
 
 
+@case(kills=["brokers-that-do-not-act-wait"], clock=True, own_server=True, setup={"totalReplicas": "2"})
+def test_broker_that_does_not_act_waits_for_none(bk: BrokerSession) -> None:
+    registers_without_members(bk)
+
+
 @case(
     kills=["way-online-is-never-skipped"],
     clock=True,

@@ -204,6 +204,15 @@ def quiet_groups_are_told_who_leaves(original, self, command, connection, now):
     return _telling(original, self, command, connection, now, most=None)
 
 
+@mutant(
+    Clients.unregister,
+    "In a group that was deleted none is notified of one that leaves.",
+)
+def members_of_deleted_groups_are_not_notified(original, self, command, connection, now):
+    known = self.broker.groups.find((command.ext or {}).get("consumerGroup") or "", now) is not None
+    return _telling(original, self, command, connection, now, most=None if known else 0)
+
+
 @mutant(Clients.consume, "Members of a group that wants no notifications get one when a member joins.")
 def quiet_groups_are_told_who_joins(original, self, data, client, connection, now, *, without_sub):
     original(self, data, client, connection, now, without_sub=without_sub)

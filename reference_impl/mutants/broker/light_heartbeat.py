@@ -112,6 +112,11 @@ def brokers_without_replicas_wait(original, self):
     return self.acts and not self.config.skip_pre_online
 
 
+@mutant(HaMembership.starts_isolated, "Every Broker with replicas waits for these.", V5)
+def brokers_that_do_not_act_wait(original, self):
+    return self.config.total_replicas > 1 and not self.config.skip_pre_online
+
+
 @mutant(HaMembership.starts_isolated, "skipPreOnline has no effect.", V5)
 def way_online_is_never_skipped(original, self):
     return self.acts and self.config.total_replicas > 1

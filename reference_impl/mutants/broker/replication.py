@@ -350,6 +350,12 @@ def replicas_are_wanted_by_all(original, self, *, waits):
     return original(self, waits=True)
 
 
+@mutant(ReplicatedSends.lacks_replicas, "An asynchronous master wants replicas in sync, too.", V5)
+def asynchronous_masters_want_replicas(original, self, *, waits):
+    lacks = self.config.in_sync_replicas > 1 + len(self.broker.slave_links)
+    return original(self, waits=waits) or (waits and self.broker.ha_membership.acts and lacks)
+
+
 @mutant(ReplicatedSends.lacks_replicas, "A slave that is no member counts as a replica.", V5)
 def links_alone_are_replicas(original, self, *, waits):
     self.broker.ha_membership.alive = _FAR

@@ -10,7 +10,7 @@ from reference_impl.broker.settings import Settings
 from reference_impl.broker.store import Put, PutStatus, Store
 from reference_impl.broker.timers import Timers
 from reference_impl.broker.topics import INHERIT, READ, WRITE, Topics
-from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
+from reference_impl.mutants.registry import BEFORE_55, V4, V5, V55, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
 
 # -- answers ------------------------------------------------------------------------------------------------
@@ -144,6 +144,11 @@ def any_topic_name_will_do(original, self, topic):
 @mutant(Topics.is_closed, "Clients can send to system topics.")
 def system_topics_are_open(original, self, topic):
     return False
+
+
+@mutant(Topics.is_closed, "Clients can send to the topics of transactions in RocksDB.", V55)
+def topics_of_rocksdb_are_open(original, self, topic):
+    return original(self, topic) and "ROCKSDB" not in topic
 
 
 @mutant(Topics.create_by_send, "A topic created by a send has as many queues as the default topic.")

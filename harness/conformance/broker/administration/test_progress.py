@@ -29,7 +29,14 @@ def _offsets(reply: Command) -> dict[int, int]:
     return {queue.queue_id: offset for queue, offset in table.items()}
 
 
-@case(kills=["progress-is-empty", "progress-without-offsets", "progress-in-queues-to-write"])
+@case(
+    kills=[
+        "progress-is-empty",
+        "progress-without-offsets",
+        "progress-in-queues-to-write",
+        "progress-in-a-blank-topic",
+    ]
+)
 def test_progress_is_shown(bk: BrokerSession) -> None:
     for read, write in ((2, 1), (2, 3)):
         topic, group = bk.name(f"T{read}{write}"), bk.group(f"G{read}{write}")
@@ -39,8 +46,9 @@ def test_progress_is_shown(bk: BrokerSession) -> None:
             bk.send(topic) >> Reply(SUCCESS)
         bk.commit_offset(group, topic, 0, 1) >> Reply(SUCCESS)
         bk.max_offset(topic, 0).offset.eventually() >> Reply(SUCCESS, 2)
-        shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group)
-        shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
+        for asked_for in ({}, {"topic": ""}, {"topic": " "}):
+            shown = asked(bk, RequestCode.GET_CONSUME_STATS, _progress, consumerGroup=group, **asked_for)
+            shown >> Reply(SUCCESS, {0: (1, 2), 1: (0, 0)})
 
 
 def whole_progress(bk: BrokerSession, **of_line: int) -> None:

@@ -113,9 +113,9 @@ def test_long_update_is_read(bk: BrokerSession) -> None:
 )
 def test_updates_are_java_properties(bk: BrokerSession) -> None:
     key = "maxMessageSize"
-    for value, separator in enumerate((":", " ", "\t = \t ", " : "), 5_000_001):
-        bk.update_config(f"{key}{separator}{value}".encode()) >> Reply(SUCCESS)
-        bk.config().among(key) >> Reply(SUCCESS, {key: str(value)})
+    for number, separator in enumerate((":", " ", "\t = \t ", " : "), 5_000_001):
+        bk.update_config(f"{key}{separator}{number}".encode()) >> Reply(SUCCESS)
+        bk.config().among(key) >> Reply(SUCCESS, {key: str(number)})
     for text, value in (
         (f"\n {key}=5000011\n #{key}=5000012\n!{key}=5000013", "5000011"),
         (f"max\\\n  {key[3:]}=50\\\r\n\t00021\ntraceOn=true", "5000021"),

@@ -195,6 +195,22 @@ def test_members_are_notified_of_one_that_leaves(bk: BrokerSession) -> None:
     third.next_request() >> Silence()
 
 
+@case(
+    kills=["members-of-deleted-groups-are-not-notified"],
+    setup={"autoCreateSubscriptionGroup": "false"},
+)
+def test_members_of_a_deleted_group_are_notified(bk: BrokerSession) -> None:
+    group = bk.group()
+    bk.create_group(group) >> Reply(SUCCESS)
+    wants = consuming(group, [bk.topic()])
+    (_, first), (name, second) = joined(bk, wants), joined(bk, wants)
+    for connection in (first, first, second):
+        connection.next_request() >> told(group)
+    bk.call(RequestCode.DELETE_SUBSCRIPTIONGROUP, {"groupName": group}) >> Reply(SUCCESS)
+    bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
+    first.next_request() >> told(group)
+
+
 def no_member_is_notified(bk: BrokerSession, group: str) -> None:
     """A member hears nothing of another one that joins and leaves."""
     wants = consuming(group, [bk.topic()])

@@ -183,6 +183,17 @@ def test_send_that_does_not_wait_is_answered(bk: BrokerSession) -> None:
     bk.send(topic, properties={"WAIT": "TRUE"}) >> Reply((NO_SLAVE, TOO_LATE))
 
 
+@case(
+    kills=["asynchronous-masters-want-replicas"],
+    own_server=True,
+    setup={"inSyncReplicas": "2", "enableSlaveActingMaster": "true"},
+)
+def test_asynchronous_master_needs_no_replica(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    for offset in (0, 1):
+        has_fields(bk.send(topic), SUCCESS, offset)
+
+
 @case(kills=["one-replica-waits"], own_server=True, setup=SYNC)
 def test_one_replica_waits_for_no_slave(bk: BrokerSession) -> None:
     topic = bk.topic()

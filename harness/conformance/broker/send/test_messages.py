@@ -20,14 +20,6 @@ ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 """4.9 and 5.3."""
 NOON_OF_2100 = 4102488000999
 """UTC, and 123 ms: 1 January in every zone of the machine."""
-CLOSED_TOPICS = (
-    "SCHEDULE_TOPIC_XXXX",
-    "RMQ_SYS_TRANS_HALF_TOPIC",
-    "RMQ_SYS_TRANS_OP_HALF_TOPIC",
-    "TRANS_CHECK_MAX_TIME_TOPIC",
-    "SELF_TEST_TOPIC",
-    "OFFSET_MOVED_EVENT",
-)
 
 
 @case(kills=["send-tells-offset-zero", "send-tells-queue-zero"])
@@ -133,13 +125,6 @@ def test_refusal_of_a_queue_shows_the_topic(bk: BrokerSession) -> None:
 def test_illegal_topic_is_refused(bk: BrokerSession) -> None:
     remark = Containing("contains illegal characters")
     bk.send(f"{bk.name('T')}.x") >> Reply(ILLEGAL_PARAMETER, remark=remark)
-
-
-@case(kills=["system-topics-are-open"])
-def test_topic_of_the_system_is_forbidden(bk: BrokerSession) -> None:
-    for topic in CLOSED_TOPICS:
-        remark = f"Sending message to topic[{topic}] is forbidden."
-        bk.send(topic) >> Reply(NO_PERMISSION, remark=remark)
 
 
 @case(kills=["new-topics-have-all-queues", "sends-create-no-topics"])

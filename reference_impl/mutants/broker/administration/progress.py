@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from harness.wire import RequestCode
-from harness.wire.bodies import ConsumedQueue, ConsumeStatsList, TopicList
+from harness.wire.bodies import ConsumedQueue, ConsumeStats, ConsumeStatsList, TopicList
 from harness.wire.fastjson import document
 from reference_impl.broker.clients import Clients
 from reference_impl.broker.group_administration import GroupAdministration
@@ -110,6 +110,13 @@ def subscription_of_group_is_hidden(reply):
     told = json.loads(reply.body)
     told.pop("subscriptionData", None)
     return Reply(0, body=document(told))
+
+
+@mutant(GroupAdministration.progress, "A blank topic is one.")
+def progress_in_a_blank_topic(original, self, command, connection, now):
+    topic = (command.ext or {}).get("topic")
+    blank = topic is not None and topic != topic.strip()
+    return Reply(0, body=ConsumeStats().encode()) if blank else original(self, command, connection, now)
 
 
 @after(GroupAdministration.progress_of_all, "Code 317 shows the group that was created last.")
