@@ -15,6 +15,8 @@ from harness.catalogue.messages import Member, Message
 Ext: TypeAlias = Mapping[str, str | None]
 
 OTHER_LETTERS: Final = "in other letters"
+ALL_FIELDS: Final = "extFields"
+"""What stands for a field where all of them are absent together."""
 _WORDS: Final = {"empty": "", "blank": " "}
 _NUMBERS: Final = (
     "-1",
@@ -40,7 +42,7 @@ class Form(msgspec.Struct, frozen=True):
 
     field: str
     name: str
-    ext: dict[str, str | None]
+    ext: dict[str, str | None] | None
     body: bytes | None = None
     """None: that of the ordinary request."""
 
@@ -50,7 +52,7 @@ class Form(msgspec.Struct, frozen=True):
 
 
 def forms_of(message: Message, line: str, ordinary: Ext, nonce: str) -> Iterator[Form]:
-    """Every form of every field that the message has in a release line.
+    """Every form of every field that the message has in a release line, and at last no field at all.
 
     `ordinary` are the ext fields of an ordinary request; `nonce` makes names unique.
     """
@@ -60,6 +62,8 @@ def forms_of(message: Message, line: str, ordinary: Ext, nonce: str) -> Iterator
         for name, value in _forms(member, ordinary, nonce):
             others = {key: text for key, text in ordinary.items() if key != member.name}
             yield Form(member.name, name, others | value)
+    if ordinary:
+        yield Form(ALL_FIELDS, "absent", None)
 
 
 def _forms(member: Member, ordinary: Ext, nonce: str) -> Iterator[tuple[str, dict[str, str | None]]]:
