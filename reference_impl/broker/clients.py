@@ -4,7 +4,8 @@
    and goes with its connection.
 2. What a group subscribes to is what the last heartbeat of any of its members said; a subscription is
    replaced by a newer one of the same topic only.
-3. The members of a group that does not broadcast are notified (40) when its members or its topics change.
+3. The members of a group that does not broadcast are notified (40) when its members or its topics change, but
+   not of one that was silent for too long.
 
 Source: ClientManageProcessor, ConsumerManageProcessor, ConsumerManager, ConsumerGroupInfo, ProducerManager,
 ClientHousekeepingService, DefaultConsumerIdsChangeListener of rocketmq-all-4.9.8 and rocketmq-all-5.3.3.
@@ -214,14 +215,21 @@ class Clients(Part):
         return bool(group.members)
 
     def lost(self, connection: int, now: int) -> None:
-        """A connection has ended: its client is out of all groups."""
+        """A connection has ended: its client is out of all groups, and those that consume are told."""
+        for group in self.leave_all(connection, now):
+            self.tell_members(group, self.consumers[group])
+
+    def leave_all(self, connection: int, now: int) -> list[str]:
+        """The client of a connection is out of all groups. Those for which others still consume."""
+        left = []
         for group in sorted(self._groups_of.pop(connection, ())):
             self.stop_producing(group, connection)
             if self.stop_consuming(group, connection, now):
-                self.tell_members(group, self.consumers[group])
+                left.append(group)
+        return left
 
     def tick(self, now: int) -> None:
-        """End the connections of clients that have sent no heartbeat for too long."""
+        """End the connections of clients that have sent no heartbeat for too long. Other members are not told."""
         self._scan_at += _SCAN
         members = [group.members for group in self.consumers.values()] + list(self.producers.values())
         silent = {
@@ -231,7 +239,7 @@ class Clients(Part):
             if self.is_silent(client, now)
         }
         for connection in sorted(silent):
-            self.lost(connection, now)
+            self.leave_all(connection, now)
             self.broker.close(connection)
 
     def keep_clients(self, now: int, *, waits: bool) -> None:

@@ -83,6 +83,57 @@ def broadcasting_groups_are_told(original, self, group):
     return True
 
 
+def _tell(clients, name):
+    """Notifies the members of a group, whatever it is and whatever the settings say."""
+    for connection in clients.consumers[name].members:
+        clients.broker.push(
+            connection, Command(RequestCode.NOTIFY_CONSUMER_IDS_CHANGED, ext={"consumerGroup": name})
+        )
+
+
+@mutant(Clients.unregister, "Members of a broadcasting group are notified of one that unregisters.", V5)
+def broadcasting_groups_are_told_who_leaves(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    name = (command.ext or {}).get("consumerGroup")
+    if name in self.consumers and self.consumers[name].is_broadcasting:
+        _tell(self, name)
+    return reply
+
+
+@after(Clients.leave_all, "Members of a broadcasting group are notified of one whose connection ends.", V5)
+def broadcasting_groups_are_told_who_is_lost(left, self):
+    for name in left:
+        if self.consumers[name].is_broadcasting:
+            _tell(self, name)
+
+
+@mutant(Clients.is_told, "Members of a broadcasting group are not notified of changes.", V4)
+def broadcasting_groups_of_4_9_are_not_told(original, self, group):
+    return not group.is_broadcasting
+
+
+@after(Clients.leave_all, "A group that is to be quiet is not notified of a member whose connection ends.")
+def quiet_groups_are_not_told_who_is_lost(left, self):
+    known = self.broker.groups.table
+    return [name for name in left if name not in known or known[name].notify_consumer_ids_changed_enable]
+
+
+@after(Clients.leave_all, "A quiet Broker notifies members of one whose connection ends.")
+def quiet_brokers_tell_who_is_lost(left, self):
+    for name in left:
+        if not self.config.notify_consumer_ids_changed_enable:
+            _tell(self, name)
+
+
+@mutant(Clients.tick, "Members are notified of one that was silent for too long.")
+def silent_members_are_told_of(original, self, now):
+    before = {name: len(group.members) for name, group in self.consumers.items()}
+    original(self, now)
+    for name, group in self.consumers.items():
+        if before[name] != len(group.members):
+            self.tell_members(name, group)
+
+
 @mutant(Clients.subscribe, "Members are not notified when the group subscribes to another topic.")
 def new_topics_are_no_change(original, self, group, subscriptions):
     original(self, group, subscriptions)

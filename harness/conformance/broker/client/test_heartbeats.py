@@ -1,7 +1,7 @@
 """Chapter client: what heartbeats say, and how long they count (34)."""
 
-from harness.conformance import ABSENT, ANYTHING, Between, Closed, Containing, Including, Reply, case
-from harness.conformance.broker.client.joining import EXPIRY, NO_PRODUCERS, SUCCESS, SYSTEM_ERROR, joined
+from harness.conformance import ABSENT, ANYTHING, Between, Closed, Containing, Including, Reply, Silence, case
+from harness.conformance.broker.client.joining import EXPIRY, NO_PRODUCERS, SUCCESS, SYSTEM_ERROR, joined, told
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode
@@ -216,6 +216,21 @@ def test_heartbeats_keep_consumers(bk: BrokerSession) -> None:
     bk.advance_past(EXPIRY - 70)
     first.closes() >> Closed()
     bk.consumers(wants["groupName"]) >> Reply(SYSTEM_ERROR)
+
+
+@case(kills=["silent-members-are-told-of"], clock=True)
+def test_silent_member_goes_without_notice(bk: BrokerSession) -> None:
+    group = bk.group()
+    wants = consuming(group, [bk.topic()])
+    (stays, first), (_, second) = joined(bk, wants), joined(bk, wants)
+    for _ in range(2):
+        first.next_request() >> told(group)
+    bk.advance(70)
+    bk.heartbeat(stays, consumers=[wants], on=first) >> Reply(SUCCESS)
+    bk.advance_past(70)
+    second.closes() >> Closed()
+    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
+    first.next_request() >> Silence()
 
 
 @case(kills=["short-heartbeats-do-not-count", "short-heartbeats-need-a-member"], clock=True)

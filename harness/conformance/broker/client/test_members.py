@@ -2,7 +2,7 @@
 
 from harness.conformance import ABSENT, ANYTHING, Containing, Including, Reply, Silence, case
 from harness.conformance.broker.client.joining import SUCCESS, SYSTEM_ERROR, WITHOUT_GROUPS, joined, told
-from harness.session import BrokerSession
+from harness.session import BrokerSession, Exchange
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode, ResponseCode
 
@@ -84,15 +84,37 @@ def test_members_are_notified_of_a_departure(bk: BrokerSession) -> None:
         bk.consumers(group).ids.eventually() >> Reply(SUCCESS, [stays])
 
 
-@case(kills=["broadcasting-groups-are-told"])
+@case(
+    kills=[
+        "broadcasting-groups-are-told",
+        "broadcasting-groups-are-told-who-leaves",
+        "broadcasting-groups-are-told-who-is-lost",
+    ]
+)
 def test_broadcasting_groups_are_not_notified(bk: BrokerSession) -> None:
     shares = consuming(bk.group(), [bk.topic()])
     broadcasts = consuming(bk.group(), [bk.topic()], broadcasts=True)
-    (_, notified), (_, first) = joined(bk, shares), joined(bk, broadcasts)
+    (_, notified), (stays, first) = joined(bk, shares), joined(bk, broadcasts)
     joined(bk, shares)
-    joined(bk, broadcasts)
+    (leaves, second), (_, third) = joined(bk, broadcasts), joined(bk, broadcasts)
     notified.next_request() >> told(shares["groupName"])
+    bk.leave(leaves, consumer_group=broadcasts["groupName"], on=second) >> Reply(SUCCESS)
+    third.close()
+    bk.consumers(broadcasts["groupName"]).ids.eventually() >> Reply(SUCCESS, [stays])
     first.next_request() >> Silence()
+
+
+@case(kills=["broadcasting-groups-of-4-9-are-not-told", "nobody-is-told-of-departures"])
+def test_broadcasting_groups_are_notified(bk: BrokerSession) -> None:
+    broadcasts = consuming(bk.group(), [bk.topic()], broadcasts=True)
+    _, first = joined(bk, broadcasts)
+    (leaves, second), (_, third) = joined(bk, broadcasts), joined(bk, broadcasts)
+    for _ in range(3):
+        first.next_request() >> told(broadcasts["groupName"])
+    bk.leave(leaves, consumer_group=broadcasts["groupName"], on=second) >> Reply(SUCCESS)
+    first.next_request() >> told(broadcasts["groupName"])
+    third.close()
+    first.next_request() >> told(broadcasts["groupName"])
 
 
 @case(kills=["who-leaves-stays", "who-leaves-two-groups-stays-in-one", "who-produces-leaves-with-all-others"])
@@ -211,26 +233,39 @@ def test_members_of_a_deleted_group_are_notified(bk: BrokerSession) -> None:
     first.next_request() >> told(group)
 
 
-def no_member_is_notified(bk: BrokerSession, group: str) -> None:
-    """A member hears nothing of another one that joins and leaves."""
+def hears_of_a_loss(bk: BrokerSession, group: str) -> Exchange:
+    """A member hears nothing of two others that join, of whom one leaves; what it gets when the connection of
+    the other one ends.
+    """
     wants = consuming(group, [bk.topic()])
-    stays, first = joined(bk, wants)
-    name, second = joined(bk, wants)
+    (stays, first), (name, second), (lost, third) = (joined(bk, wants) for _ in range(3))
     bk.leave(name, consumer_group=group, on=second) >> Reply(SUCCESS)
-    bk.consumers(group).ids >> Reply(SUCCESS, [stays])
+    bk.consumers(group).ids >> Reply(SUCCESS, sorted([stays, lost]))
     first.next_request() >> Silence()
+    third.close()
+    bk.consumers(group).ids.eventually() >> Reply(SUCCESS, [stays])
+    return first.next_request()
 
 
-@case(kills=["quiet-groups-are-told-who-leaves", "quiet-groups-are-told-who-joins"])
+@case(
+    kills=[
+        "quiet-groups-are-told-who-leaves",
+        "quiet-groups-are-told-who-joins",
+        "quiet-groups-are-not-told-who-is-lost",
+    ]
+)
 def test_members_of_quiet_groups_are_not_notified(bk: BrokerSession) -> None:
     group = bk.group()
     bk.create_group(group, notifyConsumerIdsChangedEnable=False) >> Reply(SUCCESS)
-    no_member_is_notified(bk, group)
+    hears_of_a_loss(bk, group) >> told(group)
 
 
-@case(kills=["brokers-are-never-quiet"], setup={"notifyConsumerIdsChangedEnable": "false"})
+@case(
+    kills=["brokers-are-never-quiet", "quiet-brokers-tell-who-is-lost"],
+    setup={"notifyConsumerIdsChangedEnable": "false"},
+)
 def test_members_are_not_notified_by_a_quiet_broker(bk: BrokerSession) -> None:
-    no_member_is_notified(bk, bk.group())
+    hears_of_a_loss(bk, bk.group()) >> Silence()
 
 
 @case(kills=["retry-topics-are-never-ordered", "retry-topics-are-always-ordered"])
