@@ -1,8 +1,8 @@
 """How long messages are kept: files of the log that are older than `fileReservedTime` go, at `deleteWhen`.
 
-1. A file is as old as the first message behind it, when its rest became a blank; on a slave as what it was
-   pushed of it last, until it is restarted. It goes as a whole; the last one stays. One look deletes at most
-   ten files.
+1. A file is as old as the first message behind it, as its rest becomes a blank then; on a slave as what it
+   was pushed last, until it is restarted. It goes as a whole; the last one stays. One look deletes ten files
+   at the most.
 2. An administrator may ask for it at any hour (329); the next twenty looks then delete what is too old.
 3. Where more of the disk is used than `diskMaxUsedSpaceRatio`, what is too old goes at any hour; above
    `diskSpaceCleanForciblyRatio` the oldest files go, however old they are; above `diskSpaceWarningLevelRatio`

@@ -1,7 +1,14 @@
 """Chapter client: what heartbeats say, and how long they count (34)."""
 
 from harness.conformance import ABSENT, ANYTHING, Between, Closed, Containing, Including, Reply, Silence, case
-from harness.conformance.broker.client.joining import EXPIRY, NO_PRODUCERS, SUCCESS, SYSTEM_ERROR, joined, told
+from harness.conformance.broker.client.joining import (
+    EXPIRY,
+    NO_PRODUCERS,
+    SUCCESS,
+    SYSTEM_ERROR,
+    joined,
+    told,
+)
 from harness.session import BrokerSession
 from harness.session.broker.requests import consuming
 from harness.wire import RequestCode
