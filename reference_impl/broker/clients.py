@@ -229,7 +229,7 @@ class Clients(Part):
         return left
 
     def tick(self, now: int) -> None:
-        """End the connections of clients that have sent no heartbeat for too long, and tell no members of it."""
+        """End the connections of clients that have sent no heartbeat for too long; no member is notified."""
         self._scan_at += _SCAN
         members = [group.members for group in self.consumers.values()] + list(self.producers.values())
         silent = {
