@@ -2,6 +2,7 @@
 
 from harness.conformance import ANYTHING, Between, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING, OLD
+from harness.conformance.broker.replication.logs import place
 from harness.conformance.broker.storage.files import SMALL_FILES, SOME, SUCCESS, filled, kept
 from harness.session import BrokerSession
 from harness.wire import RequestCode, ResponseCode
@@ -14,10 +15,12 @@ from harness.wire import RequestCode, ResponseCode
     setup=EXPIRING,
 )
 def test_expired_files_are_deleted(bk: BrokerSession) -> None:
-    old, topic, place = filled(bk)
+    old, topic, second = filled(bk)
     bk.min_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 6)  # Each file has three messages.
     low = kept(bk, old, topic)
-    bk.view(place) >> Reply(ResponseCode.SYSTEM_ERROR, remark=f"can not find message by the offset, {place}")
+    bk.view(second) >> Reply(
+        ResponseCode.SYSTEM_ERROR, remark=f"can not find message by the offset, {second}"
+    )
     stored = bk.pull(topic, 2, low, most=1).seen("store time", lambda one: one.store_timestamp)
     time = (stored >> Reply(SUCCESS, [ANYTHING])).value[0]
     bk.earliest_time(topic, 2).number("timestamp") >> Reply(SUCCESS, time)
@@ -65,14 +68,13 @@ def test_time_between_looks_for_expired_files(bk: BrokerSession) -> None:
     setup={**OLD, "cleanResourceInterval": "200000"},
 )
 def test_ten_files_go_in_one_look(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    for number in range(26):
-        bk.send(topic, b"%02d" % number * 700, 1).offset >> Reply(SUCCESS, number)
-    bk.advance(60 + 20 + bk.jitter)
-    bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 20)
-    bk.advance(200 + bk.jitter)
-    bk.min_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 24)
-    bk.pull(topic, 1, 24).bodies.eventually() >> Reply(SUCCESS, [b"24" * 700, b"25" * 700])
+    topic, bodies = bk.topic(), [b"%02d" % number * 700 for number in range(26)]
+    places = [place(bk.send(topic, body, 1).ids >> Reply(SUCCESS)) for body in bodies]
+    for seconds, left in ((60 + 20, 20), (200, 24)):
+        bk.advance(seconds + bk.jitter)
+        for gone in (1, left - 1):
+            bk.view(places[gone]).eventually() >> Reply(ResponseCode.SYSTEM_ERROR)
+        bk.view(places[left]).bodies >> Reply(SUCCESS, [bodies[left]])
 
 
 @case(
@@ -82,12 +84,12 @@ def test_ten_files_go_in_one_look(bk: BrokerSession) -> None:
     setup={**SMALL_FILES, "fileReservedTime": "1", "deleteWhen": "99"},
 )
 def test_deletion_of_files_keeps_younger_ones(bk: BrokerSession) -> None:
-    old, topic, place = filled(bk)
+    old, topic, second = filled(bk)
     bk.call(RequestCode.DELETE_EXPIRED_COMMITLOG) >> Reply(SUCCESS)
     bk.advance(20 + bk.jitter)
     for name, queue, end in ((old, 1, 6), (topic, 2, 8)):
         bk.pull(name, queue, most=1).bounds >> Reply(SUCCESS, (0, end))
-    bk.view(place).bodies >> Reply(SUCCESS, [SOME])
+    bk.view(second).bodies >> Reply(SUCCESS, [SOME])
 
 
 @case(
@@ -127,16 +129,16 @@ def test_deletion_of_files_ends(bk: BrokerSession) -> None:
     kills=["files-expire-at-once"], clock=True, own_server=True, setup={**EXPIRING, "fileReservedTime": "1"}
 )
 def test_files_stay_until_they_expire(bk: BrokerSession) -> None:
-    old, _, place = filled(bk)
+    old, _, second = filled(bk)
     bk.min_offset(old, 1).offset >> Reply(SUCCESS, 0)
-    bk.view(place).bodies >> Reply(SUCCESS, [SOME])
+    bk.view(second).bodies >> Reply(SUCCESS, [SOME])
 
 
 @case(kills=["files-expire-at-any-hour"], clock=True, own_server=True, setup={**EXPIRING, "deleteWhen": "99"})
 def test_expired_files_stay_until_their_hour(bk: BrokerSession) -> None:
-    old, _, place = filled(bk)
+    old, _, second = filled(bk)
     bk.min_offset(old, 1).offset >> Reply(SUCCESS, 0)
-    bk.view(place).bodies >> Reply(SUCCESS, [SOME])
+    bk.view(second).bodies >> Reply(SUCCESS, [SOME])
 
 
 @case(kills=["low-offsets-stay"], clock=True, own_server=True, setup=EXPIRING)
