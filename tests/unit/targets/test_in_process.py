@@ -46,6 +46,15 @@ def test_each_later_use_says_what_it_died_of_until_it_is_restarted(monkeypatch: 
     instance.stop()
 
 
+def test_disk_keeps_what_a_file_said_before() -> None:
+    instance = parse("builtin:5.3").start()
+    assert isinstance(instance, InProcess)
+    for text in (b"1", b"2", b"3"):
+        instance._effect(Persist("table", text))
+    assert instance._stored() == {"table": b"3", "table.bak": b"2"}
+    instance.stop()
+
+
 def test_what_dies_at_once_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Endpoint, "tick", _stumble)
     with pytest.raises(TargetError, match=LAST_WORDS):
