@@ -159,19 +159,26 @@ def test_time_is_waited_for(bk: BrokerSession) -> None:
     bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
 
 
-@case(kills=["timed-never", "timed-forget-what-was-asked"], clock=True)
+@case(
+    kills=["timed-never", "timed-forget-what-was-asked", "moments-go-before-delays", "ms-go-before-seconds"],
+    clock=True,
+)
 def test_time_is_kept(bk: BrokerSession) -> None:
-    topic = bk.topic()
-    bk.send(topic, b"s", 1, properties={"TIMER_DELAY_SEC": "4"}) >> Reply(SUCCESS)
-    bk.send(topic, b"ms", 2, properties={"TIMER_DELAY_MS": "4000"}) >> Reply(SUCCESS)
-    at = str(bk.broker_time() + 4000)
-    bk.send(topic, b"at", 3, properties={"TIMER_DELIVER_MS": at}) >> Reply(SUCCESS)
+    topic, names = bk.topic("T", 5), ("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS")
+    now = bk.broker_time()
+    soon, late = ("4", "4000", str(now + 4000)), ("3600", "3600000", str(now + 3_600_000))
+    times = (soon[0], *late[1:]), (None, soon[1], late[2]), (None, None, soon[2])
+    times += (late[0], *soon[1:]), (None, late[1], soon[2])
+    said = [{name: time for name, time in zip(names, of, strict=True) if time} for of in times]
+    for queue, asked in enumerate(said):
+        bk.send(topic, b"%d" % queue, queue, properties=asked) >> Reply(SUCCESS)
     bk.advance(4 + 4 + bk.jitter)
-    said = {"TIMER_DELAY_SEC": "4"}, {"TIMER_DELAY_MS": "4000"}, {"TIMER_DELIVER_MS": at}
-    for queue, (body, asked) in enumerate(zip((b"s", b"ms", b"at"), said, strict=True), 1):
+    for queue, asked in enumerate(said[:3]):
         pull = bk.pull(topic, queue)
-        pull.bodies.eventually() >> Reply(SUCCESS, [body])
+        pull.bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
         pull.properties >> Reply(SUCCESS, [Including(asked)])
+    for queue in (3, 4):
+        bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 0)
 
 
 @case(kills=["time-gone-by-refused"])

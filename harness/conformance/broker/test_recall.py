@@ -45,7 +45,13 @@ def told(key: str) -> Reply:
 
 
 @case(
-    kills=["recalls-delete-nothing", "recalls-delete-all", "recalls-delete-one", "recalls-do-not-say-what"],
+    kills=[
+        "recalls-delete-nothing",
+        "recalls-delete-all",
+        "recalls-delete-one",
+        "recalls-do-not-say-what",
+        "recalls-are-of-all-topics",
+    ],
     clock=True,
     setup=RECALLS,
 )
@@ -53,7 +59,7 @@ def test_recalled_message_is_not_delivered(bk: BrokerSession) -> None:
     topic, other, at = bk.topic(), bk.topic("other"), moment(bk)
     waiting(bk, topic, at, b"first")
     second, third = (waiting(bk, topic, at) for _ in range(2))
-    waiting(bk, other, at, b"other")
+    waiting(bk, other, at, b"other", second[0])
     for key, handle_ in (second, third):
         recall(bk, topic, handle_) >> told(key)
     bk.advance(LATER + 3 + bk.jitter)
@@ -75,6 +81,24 @@ def test_recalled_twice(bk: BrokerSession) -> None:
     bk.advance(LATER + 3 + bk.jitter)
     for queue in (0, 1):
         bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["recalls-are-of-all-topics", "deletions-are-of-their-own-topic", "deletions-last"], clock=True)
+def test_deletion_names_topic_and_key(bk: BrokerSession) -> None:
+    topic, other, at = bk.topic("T", 5), bk.topic("other"), moment(bk)
+    keys = [bk.name("key") for _ in range(5)]
+    for queue, key in enumerate(keys):
+        said = {"TIMER_DELIVER_MS": at, "UNIQ_KEY": key}
+        bk.send(topic, b"%d" % queue, queue, properties=said) >> Reply(SUCCESS)
+    named = [f"{topic}+{keys[0]}", f"{other}+{keys[1]}", keys[2], f"{topic}+{keys[3]}", f"{topic}+{keys[4]}"]
+    for to, name, by in zip((other, topic, other, other, other), named, (0, 0, 0, -1000, 1000), strict=True):
+        said = {"TIMER_DELIVER_MS": str(int(at) + by), "TIMER_DEL_UNIQKEY": name}
+        bk.send(to, b"a deletion", 0, properties=said) >> Reply(SUCCESS)
+    bk.advance(LATER + 4 + bk.jitter)
+    for queue in (1, 2, 3, 4):
+        bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
+    bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
+    bk.max_offset(other, 0).offset >> Reply(SUCCESS, 0)
 
 
 @case(kills=["deletions-are-forgotten"], clock=True, own_server=True, setup=RECALLS)

@@ -125,6 +125,26 @@ def timed_early(original, self, message, now):
     return None if time is None else now + (time - now) // 2
 
 
+def _without(message, *names):
+    """A message that names no time in these ways."""
+    kept = {name: text for name, text in message.properties.items() if name not in names}
+    return msgspec.structs.replace(message, properties=kept)
+
+
+@mutant(Timers.asked, "Of a moment and a delay, the moment counts.", V5)
+def moments_go_before_delays(original, self, message, now):
+    if PropertyName.TIMER_DELIVER_MS in message.properties:
+        message = _without(message, PropertyName.TIMER_DELAY_SEC, PropertyName.TIMER_DELAY_MS)
+    return original(self, message, now)
+
+
+@mutant(Timers.asked, "Of a delay in seconds and one in milliseconds, the latter counts.", V5)
+def ms_go_before_seconds(original, self, message, now):
+    if PropertyName.TIMER_DELAY_MS in message.properties:
+        message = _without(message, PropertyName.TIMER_DELAY_SEC)
+    return original(self, message, now)
+
+
 @mutant(Timers.next_tick, "A timed message is not delivered.", V5)
 def timed_never(original, self):
     return 1 << 62

@@ -1,6 +1,7 @@
 """Mutants of the chapter recall."""
 
 from harness.wire import ResponseCode
+from harness.wire.messages import PropertyName
 from reference_impl.broker.recalls import Recalls
 from reference_impl.broker.timers import DELETES, Timers, key_of
 from reference_impl.mutants.registry import V5, after, mutant
@@ -20,6 +21,26 @@ def recalls_delete_all(original, self, messages):
 @mutant(Timers.recalled, "Of the recalls for one moment, only one deletes something.", V5)
 def recalls_delete_one(original, self, messages):
     return set(sorted(original(self, messages))[:1])
+
+
+@mutant(Timers.recalled, "A deletion deletes the messages of all topics with its unique key.", V5)
+def recalls_are_of_all_topics(original, self, messages):
+    keys = {name.rpartition("+")[2] for name in original(self, messages)}
+    return {key_of(message) for message in messages if message.properties.get(PropertyName.UNIQ_KEY) in keys}
+
+
+@mutant(Timers.recalled, "A deletion deletes only messages of the topic to which it was sent.", V5)
+def deletions_are_of_their_own_topic(original, self, messages):
+    found = [message for message in messages if DELETES in message.properties]
+    topics = {message.properties[DELETES]: message.properties[PropertyName.REAL_TOPIC] for message in found}
+    return {name for name, topic in topics.items() if name.startswith(f"{topic}+")}
+
+
+@mutant(Timers.recalled, "A deletion deletes what is due later, too.", V5)
+def deletions_last(original, self, messages):
+    known = vars(self.broker).setdefault("_deletions", set())
+    known |= original(self, messages)
+    return set(known)
 
 
 @after(Recalls.recall, "The answer to a recall does not have the key of the message.", V5)

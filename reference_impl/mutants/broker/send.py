@@ -1,5 +1,7 @@
 """Mutants of the chapter send."""
 
+import struct
+
 import msgspec
 
 from harness.wire import RequestCode, ResponseCode, WireError
@@ -229,6 +231,41 @@ def no_letter_is_dead(original, self, group, times, most, now):
 @mutant(Sends.may_be_batch, "A batch with a delay level is accepted.")
 def batches_may_be_delayed(original, self, asked):
     return True
+
+
+_LEAST = 22
+"""Bytes of a message of a batch that has neither body nor properties."""
+
+
+def _require(body, number):
+    """Refuse a batch if a message states another size (0) than it has, a magic code (1) or a checksum (2)."""
+    at = 0
+    while len(body) - at >= _LEAST:
+        size, magic, checksum, _, length = struct.unpack_from(">5i", body, at)
+        if not 0 <= length <= len(body) - at - _LEAST:
+            return
+        end = at + _LEAST + length + struct.unpack_from(">h", body, at + 20 + length)[0]
+        if (size != end - at, magic, checksum)[number]:
+            raise RefusedError("a message of a batch is not what it states")
+        at = end
+
+
+@mutant(Sends.send_batch, "A batch is refused if a message states another total size than it has.")
+def batches_go_by_their_total_size(original, self, command, *rest):
+    _require(command.body, 0)
+    return original(self, command, *rest)
+
+
+@mutant(Sends.send_batch, "A batch is refused if a message states a magic code.")
+def batches_have_no_magic_code(original, self, command, *rest):
+    _require(command.body, 1)
+    return original(self, command, *rest)
+
+
+@mutant(Sends.send_batch, "A batch is refused if a message states a checksum.")
+def batches_have_no_checksums(original, self, command, *rest):
+    _require(command.body, 2)
+    return original(self, command, *rest)
 
 
 @mutant(Sends.of_each, "All messages of a batch get the same tag.")

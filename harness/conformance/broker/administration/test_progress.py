@@ -151,7 +151,15 @@ def test_reset_is_told_once(bk: BrokerSession) -> None:
     moved.bounds >> Reply(ResponseCode.PULL_OFFSET_MOVED, (0, 2))
 
 
-@case(kills=["one-reset-queue-is-told", "resets-are-told-to-all-groups", "commits-undo-resets"])
+@case(
+    kills=[
+        "one-reset-queue-is-told",
+        "resets-are-told-to-all-groups",
+        "commits-undo-resets",
+        "resets-block-commits-of-the-topic",
+        "resets-block-commits-of-the-queue",
+    ]
+)
 def test_reset_is_told_of_each_queue(bk: BrokerSession) -> None:
     topic, group, other = bk.topic(queues=2), bk.group(), bk.group("other")
     for queue, body in ((0, b"first"), (0, b"second"), (1, b"third")):
@@ -167,6 +175,9 @@ def test_reset_is_told_of_each_queue(bk: BrokerSession) -> None:
     moved = Reply(ResponseCode.PULL_OFFSET_MOVED, (0, 1), ext=Including({"nextBeginOffset": "0"}))
     bk.pull(topic, 1, 1, group=group).bounds >> moved
     bk.pull(topic, 1, 0, group=group).bodies >> Reply(SUCCESS, [b"third"])
+    for member, queue in ((group, 1), (other, 0)):
+        bk.commit_offset(member, topic, queue, 1) >> Reply(SUCCESS, remark=None)
+        bk.committed(member, topic, queue).offset >> Reply(SUCCESS, 1)
     bk.pull(topic, 0, 2, group=group).next_offset >> Reply(
         ResponseCode.PULL_OFFSET_MOVED, 0, remark="OFFSET_RESET"
     )

@@ -12,7 +12,7 @@ from harness.conformance.broker.whole import (
     sent_members,
 )
 from harness.session import BrokerSession
-from harness.wire import ResponseCode
+from harness.wire import ResponseCode, body_crc32
 from harness.wire.messages import Message, encode_batch
 
 SUCCESS = ResponseCode.SUCCESS
@@ -87,6 +87,26 @@ def test_batch_keeps_what_was_sent(bk: BrokerSession) -> None:
     send_batch_of_wholes(bk, topic, connection)
     for offset in (0, 1):
         judge_copy(bk.pull(topic, QUEUE, offset, most=1), "one of a batch", sent, plain)
+
+
+@case(kills=["batches-go-by-their-total-size", "batches-have-no-magic-code", "batches-have-no-checksums"])
+def test_batch_is_read_by_its_lengths(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    stated = ((0, 1, 2, 3, b"one"), (7, -1, 0, 5, b""), (1_000_000, 0x7FFFFFFF, -9, 6, b"three"))
+    body = b""
+    for size, magic, checksum, flag, text in stated:
+        tags = b"TAGS\1t%d\2" % flag
+        body += struct.pack(">5i", size, magic, checksum, flag, len(text)) + text
+        body += struct.pack(">h", len(tags)) + tags
+    one = Matching("^[0-9A-F]{32}$")
+    bk.send(topic, body, 1, code=320, batch=True).ids >> Reply(SUCCESS, (one, one, one))
+    pull = bk.pull(topic, 1).seen("body, checksum, flag and tag", _all_of_one)
+    stored = [(text, body_crc32(text), flag, f"t{flag}") for *_, flag, text in stated]
+    pull.eventually() >> Reply(SUCCESS, stored)
+
+
+def _all_of_one(message: Message) -> tuple[bytes, int, int, str | None]:
+    return message.body, message.body_crc, message.flag, message.properties.get("TAGS")
 
 
 @case(kills=["batches-may-be-delayed"])

@@ -66,6 +66,16 @@ def commits_undo_resets(original, self, group, topic, queue_id):
     return False
 
 
+@mutant(Offsets.is_reset, "Commits for any queue do not count until the resets of all were returned.", V5)
+def resets_block_commits_of_the_topic(original, self, group, topic, queue_id):
+    return f"{topic}@{group}" in self._resets
+
+
+@mutant(Offsets.is_reset, "Commits of any group do not count until a reset was returned.", V5)
+def resets_block_commits_of_the_queue(original, self, group, topic, queue_id):
+    return any(key.startswith(f"{topic}@") and queue_id in queues for key, queues in self._resets.items())
+
+
 @mutant(Resets.reset_here, "A reset of one queue resets all of them.", V5)
 def resets_are_of_all_queues(original, self, command, topic, group, timestamp, now):
     ext = {key: value for key, value in (command.ext or {}).items() if key != "queueId"}
