@@ -99,6 +99,12 @@ def light_messages_stay_hidden_as_before(original, self, topic, offset, ext, now
     return original(self, topic, 0, ext, now)
 
 
+@after(LightAcks.hide, "Code 200053 of a message of a light topic answers the time that it asks for.", V55)
+def changed_light_times_are_told_as_asked(reply, ext):
+    if reply.ext["reviveQid"] != "0":
+        reply.ext["invisibleTime"] = ext.get("invisibleTime")
+
+
 @mutant(LightSubscriptions.is_exclusive, "Every light topic has several clients of a group.", V55)
 def exclusive_light_topics_are_shared(original, self, group, now):
     return False

@@ -66,6 +66,18 @@ def mappings_are_registered_as_dirty(found):
         info.dirty = True
 
 
+@after(StaticTopics.infos, "A mapping is registered with the queues of its first parts.", V5)
+def mappings_are_registered_by_their_first_parts(found, self):
+    for topic, info in found.items():
+        parts = self.table[topic].hosted_queues
+        info.curr_id_map = {number: parts[number][0].queue_id for number in info.curr_id_map or {}}
+
+
+@mutant(MappedOffsets.greatest, "A mapped queue ends with a part whose place is not decided.", V5)
+def mapped_queues_end_with_an_undecided_part(original, self, command, mapped):
+    return (yield from original(self, command, mapped._replace(parts=mapped.parts[-1:])))
+
+
 @mutant(StaticTopics.changed, "The version of mappings stays as it was at the start.", V5)
 def mappings_keep_their_version(original, self, now):
     version = self.version

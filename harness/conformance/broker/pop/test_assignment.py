@@ -117,14 +117,28 @@ def test_who_is_no_member_is_assigned_nothing(bk: BrokerSession) -> None:
     bk.assignment(topic, group, stranger).queues >> Reply(SUCCESS, [])
 
 
-@case(kills=["pop-queues-are-not-shared"], setup=ROUTED)
+@case(
+    kills=[
+        "pop-queues-are-not-shared",
+        "pop-queues-of-as-many-members-are-not-shared",
+        "pop-queues-are-always-shared-evenly",
+    ],
+    setup=ROUTED,
+)
 def test_members_that_pop_share_queues(bk: BrokerSession) -> None:
     topic, group, ids = members(bk, 3)
     bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
     for client, queues in zip(ids, ([0, 1, 2], [2, 3], [0, 1, 3]), strict=True):
         bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP") for queue in queues])
+    for client, queues in zip(ids, ([0, 1, 3], [1, 2], [0, 2, 3]), strict=True):
+        shared = bk.assignment(topic, group, client, strategy="AVG_BY_CIRCLE").queues
+        shared >> Reply(SUCCESS, [(queue, "POP") for queue in queues])
     bk.request_mode(topic, group, "POP", 2) >> Reply(SUCCESS)
     bk.assignment(topic, group, ids[1]).queues >> Reply(SUCCESS, [(-1, "POP")])
+    topic, group, ids = members(bk, 3, queues=3)
+    bk.request_mode(topic, group, "POP", 1) >> Reply(SUCCESS)
+    for client, queues in zip(ids, ([0, 1], [1, 2], [0, 2]), strict=True):
+        bk.assignment(topic, group, client).queues >> Reply(SUCCESS, [(queue, "POP") for queue in queues])
 
 
 @case(kills=["members-beyond-the-queues-pop-nothing"], setup=ROUTED)

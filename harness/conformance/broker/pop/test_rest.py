@@ -50,6 +50,37 @@ def test_rest_leaves_out_what_comes_last(bk: BrokerSession) -> None:
     left(bk, topic, group, 1, (3, 2, 1, 0, 1, 0))
 
 
+@case(
+    kills=["acks-of-several-are-of-the-topics-in-use", "acks-of-several-are-of-the-older-topic"],
+    clock=True,
+    own_server=True,
+    setup={"retrieveMessageFromPopRetryTopicV1": "false"},
+)
+def test_acks_of_several_name_their_topics(bk: BrokerSession) -> None:
+    of_each = {}
+    for setting, separator in (("false", "_"), ("true", "+")):
+        bk.update_config({"enableRetryTopicV2": setting}) >> Reply(SUCCESS)
+        topic, group = filled(bk, b"0", b"1", b"2")
+        again = f"%RETRY%{group}{separator}{topic}"
+        bk.pop(topic, group, invisible=10) >> Reply(SUCCESS)
+        bk.advance(10 + REVIVAL + bk.jitter)
+        bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 3)
+        of_each[setting] = topic, group, again
+    handles = {}
+    for setting, (topic, group, _) in of_each.items():
+        bk.update_config({"enableRetryTopicV2": setting}) >> Reply(SUCCESS)
+        pop = bk.pop(topic, group)
+        pop.bodies >> Reply(SUCCESS, [b"0", b"1", b"2"])
+        handles[topic] = (pop.handles >> Reply(SUCCESS)).value
+    for number, setting in ((0, "true"), (2, "false")):
+        bk.update_config({"enableRetryTopicV2": setting}) >> Reply(SUCCESS)
+        for topic, group, _ in of_each.values():
+            bk.ack_all(topic, group, [handles[topic][number]]) >> Reply(SUCCESS)
+    bk.advance(HIDDEN + REVIVAL + bk.jitter)
+    for _, _, again in of_each.values():
+        bk.pull(again, offset=3).bodies.eventually() >> Reply(SUCCESS, [b"1"])
+
+
 @case(kills=["over-is-not-written-down"], clock=True, own_server=True)
 def test_comes_again_once_over_a_kill(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"again")

@@ -211,6 +211,19 @@ def test_what_one_leaves_releases_the_next(bk: BrokerSession) -> None:
         bk.pop(topic, group) >> NOTHING
 
 
+@case(kills=["arrivals-release-notifications-or-pops"])
+def test_pop_and_notification_end_their_waits(bk: BrokerSession) -> None:
+    for queue in (-1, 2):
+        topic, group = bk.topic(), bk.group()
+        told = bk.notification(topic, group, queue, poll=600, on=bk.connect())
+        bk.pause(0.5)  # no request tells that a notification waits
+        pop = bk.pop(topic, group, queue, most=1, poll=600, on=bk.connect())
+        bk.polling(topic, group, queue).eventually() >> Reply(SUCCESS, ext={"pollingNum": "1"})
+        bk.send_batch(topic, [b"a", b"b"], 2) >> Reply(SUCCESS)
+        pop.bodies >> Reply(SUCCESS, [b"a"])
+        told >> Reply(SUCCESS, ext=Including({"hasMsg": "true"}))
+
+
 @case(kills=["what-comes-again-releases-no-pops"], clock=True, setup=NEWER)
 def test_what_comes_again_ends_the_wait(bk: BrokerSession) -> None:
     topic, group, consumer = bk.topic(), bk.group(), bk.connect()

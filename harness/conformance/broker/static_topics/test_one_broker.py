@@ -49,6 +49,7 @@ def test_is_shown_as_created(bk: BrokerSession) -> None:
         "mappings-are-not-registered",
         "mappings-are-registered-as-they-are",
         "mappings-are-registered-as-dirty",
+        "mappings-are-registered-by-their-first-parts",
     ]
 )
 def test_is_registered(bk: BrokerSession) -> None:
@@ -57,6 +58,13 @@ def test_is_registered(bk: BrokerSession) -> None:
     told = {"bname": bk.broker_name, "currIdMap": {"2": 1, "4": 0}, "epoch": 7, "totalQueues": 5}
     told |= {"dirty": False, "scope": "__global__", "topic": topic}
     heard >> Request(REGISTER, told)
+    topic, elsewhere = bk.name("static"), bk.name("other")
+    here = [item(bk, 0, end=4), item(bk, 1, 100, gen=1)]
+    moved = [item(bk, 1, end=9, broker=elsewhere), item(bk, 0, 50, gen=1)]
+    left = [item(bk, 0, end=4), item(bk, 3, 60, gen=1, broker=elsewhere)]
+    put(bk, mapping(bk, topic, {2: here, 3: moved, 4: left})) >> Reply(SUCCESS)
+    heard = bk.nameserver.next(REGISTER, where=announcement_of(topic)).seen_as(mapping_of(topic))
+    heard >> Request(REGISTER, Including({"currIdMap": {"2": 1, "3": 0}}))
 
 
 def version(counter: int, since: int, until: int) -> Any:
@@ -181,6 +189,25 @@ def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
     last.bodies.eventually() >> Reply(SUCCESS, [b"100", b"101"])
     last.bounds >> Reply(SUCCESS, (100, 102))
     last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "97"}))
+
+
+@case(kills=["mapped-queues-end-with-an-undecided-part"])
+def test_part_whose_place_is_not_decided_ends_nothing(bk: BrokerSession) -> None:
+    topic, own = bk.name("static"), {"lo": "false"}
+    put(bk, mapping(bk, topic, {2: [item(bk, 0, start=1)]})) >> Reply(SUCCESS)
+    for queue in (0, 1, 1, 1):
+        bk.send(topic, b"own", queue, code=10, ext=own) >> Reply(SUCCESS)
+    for body in (b"0", b"1"):
+        bk.send(topic, body, 2) >> Reply(SUCCESS)
+    bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
+    items = [item(bk, 0, start=1, end=3), item(bk, 1, -1, gen=1, start=3)]
+    put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
+    for stored in (3, 4):
+        bk.max_offset(topic, 1, ext=own).offset.eventually() >> Reply(SUCCESS, stored)
+        bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 2)
+        bk.min_offset(topic, 2).offset >> Reply(SUCCESS, 0)
+        bk.pull(topic, 2, 1).bodies >> Reply(SUCCESS, [b"1"])
+        bk.send(topic, b"early", 2).offset >> Reply(SUCCESS, -1)
 
 
 @case(kills=["mapped-queues-end-where-a-part-does", "mapped-pulls-keep-their-remark"])

@@ -104,6 +104,21 @@ def pop_queues_are_not_shared(original, self, asked, queues, mode):
     return original(self, asked, queues, alone)
 
 
+@mutant(Assignments.share, "As many members that pop as there are queues share none.", V5)
+def pop_queues_of_as_many_members_are_not_shared(original, self, asked, queues, mode):
+    group = self.broker.clients.consumers.get(asked.consumer_group)
+    if group is None or len(group.members) != len(queues) or mode.pop_share_queue_num != 1:
+        return original(self, asked, queues, mode)
+    members = sorted(client.id for client in group.members.values())
+    return self.divided(queues, members, asked.client_id, asked.strategy_name)
+
+
+@mutant(Assignments.share, "Members that pop share queues as neighbours, whatever the strategy.", V5)
+def pop_queues_are_always_shared_evenly(original, self, asked, queues, mode):
+    known = mode.mode == "POP" and asked.strategy_name == "AVG_BY_CIRCLE"
+    return original(self, replace(asked, strategy_name="AVG") if known else asked, queues, mode)
+
+
 @mutant(Assignments.share, "Of more members than queues, those beyond the queues get none.", V5)
 def members_beyond_the_queues_pop_nothing(original, self, asked, queues, mode):
     found = original(self, asked, queues, mode)

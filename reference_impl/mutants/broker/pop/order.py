@@ -66,6 +66,16 @@ def ordered_messages_stay_hidden_as_before(original, self, queue, offset, pop_ti
     return None
 
 
+@mutant(
+    PopAcks.hide_in_order, "Code 200053 of a message popped in order answers the time that it asks for.", V5
+)
+def changed_times_are_told_as_asked(original, self, queue, offset, handle, invisible, now):
+    reply = original(self, queue, offset, handle, invisible, now)
+    if reply.ext["reviveQid"] != "0":
+        reply.ext["invisibleTime"] = str(invisible)
+    return reply
+
+
 @mutant(PopOrder.hide, "A message popped in order that is hidden for another time blocks for ever.", V5)
 def ordered_messages_are_never_seen_again(original, self, queue, offset, pop_time, until):
     original(self, queue, offset, pop_time, 1 << 60)

@@ -199,6 +199,12 @@ def acks_of_several_are_of_the_older_topic(original, self, ack):
     return original(self, replace(ack, retry=ack.retry and ack.retry.replace("2", "1")))
 
 
+@mutant(PopAcks.meant, "A batch acknowledgement looks into topics of the names that are in use.", V5)
+def acks_of_several_are_of_the_topics_in_use(original, self, ack):
+    kind = "2" if self.config.enable_retry_topic_v2 else "1"
+    return original(self, replace(ack, retry=kind) if ack.retry in ("1", "2") else ack)
+
+
 @mutant(PopAcks.acknowledge, "A handle has a queue and an offset in any case.", V5)
 def handles_need_a_queue(original, self, command, connection, now):
     if len((command.ext["extraInfo"] or "").split(" ")) < 7:

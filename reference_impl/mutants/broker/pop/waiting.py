@@ -35,6 +35,12 @@ def arrivals_release_pops_of_one_group(original, self, arrivals):
     self._groups = groups
 
 
+@mutant(PopWaiting._places, "A new message ends no wait of a pop if a notification waits, too.", V5)
+def arrivals_release_notifications_or_pops(original, self, topic, group, queue_id):
+    waiting = [place for place in original(self, topic, group, queue_id) if place in self._waiting]
+    return [place for place in waiting if not place[3]] or waiting
+
+
 @mutant(PopWaiting.next_tick, "The wait of a pop never ends.", V5)
 def pops_wait_for_ever(original, self):
     return NEVER
