@@ -78,6 +78,12 @@ def mapped_queues_end_with_an_undecided_part(original, self, command, mapped):
     return (yield from original(self, command, mapped._replace(parts=mapped.parts[-1:])))
 
 
+@mutant(MappedOffsets.search, "A time is searched in parts whose place is not decided, too.", V5)
+def times_are_searched_in_undecided_parts(original, self, command, mapped, timestamp, *, upper):
+    parts = [msgspec.structs.replace(part, logic_offset=max(part.logic_offset, 0)) for part in mapped.parts]
+    return (yield from original(self, command, mapped._replace(parts=parts), timestamp, upper=upper))
+
+
 @mutant(StaticTopics.changed, "The version of mappings stays as it was at the start.", V5)
 def mappings_keep_their_version(original, self, now):
     version = self.version

@@ -191,7 +191,7 @@ def test_offsets_go_on_in_another_queue(bk: BrokerSession) -> None:
     last.next_offset >> Reply(SUCCESS, 102, ext=Including({"offsetDelta": "97"}))
 
 
-@case(kills=["mapped-queues-end-with-an-undecided-part"])
+@case(kills=["mapped-queues-end-with-an-undecided-part", "times-are-searched-in-undecided-parts"])
 def test_part_whose_place_is_not_decided_ends_nothing(bk: BrokerSession) -> None:
     topic, own = bk.name("static"), {"lo": "false"}
     put(bk, mapping(bk, topic, {2: [item(bk, 0, start=1)]})) >> Reply(SUCCESS)
@@ -207,6 +207,7 @@ def test_part_whose_place_is_not_decided_ends_nothing(bk: BrokerSession) -> None
         bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 2)
         bk.min_offset(topic, 2).offset >> Reply(SUCCESS, 0)
         bk.pull(topic, 2, 1).bodies >> Reply(SUCCESS, [b"1"])
+        bk.offset_at(topic, 2, bk.broker_time() + 3_600_000).offset >> Reply(SUCCESS, 2)
         bk.send(topic, b"early", 2).offset >> Reply(SUCCESS, -1)
 
 
