@@ -202,9 +202,10 @@ def test_part_whose_place_is_not_decided_ends_nothing(bk: BrokerSession) -> None
     bk.max_offset(topic, 2).offset.eventually() >> Reply(SUCCESS, 2)
     items = [item(bk, 0, start=1, end=3), item(bk, 1, -1, gen=1, start=3)]
     put(bk, mapping(bk, topic, {2: items}, 8)) >> Reply(SUCCESS)
+    bk.max_offset(topic, 1, ext=own).offset.eventually() >> Reply(SUCCESS, 3)  # as that of queue 0
+    bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 2)
     for stored in (3, 4):
         bk.max_offset(topic, 1, ext=own).offset.eventually() >> Reply(SUCCESS, stored)
-        bk.max_offset(topic, 2).offset >> Reply(SUCCESS, 2)
         bk.min_offset(topic, 2).offset >> Reply(SUCCESS, 0)
         bk.pull(topic, 2, 1).bodies >> Reply(SUCCESS, [b"1"])
         bk.offset_at(topic, 2, bk.broker_time() + 3_600_000).offset >> Reply(SUCCESS, 2)
