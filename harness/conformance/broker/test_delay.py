@@ -167,9 +167,11 @@ def test_time_is_kept(bk: BrokerSession) -> None:
     topic, names = bk.topic("T", 5), ("TIMER_DELAY_SEC", "TIMER_DELAY_MS", "TIMER_DELIVER_MS")
     now = bk.broker_time()
     soon, late = ("4", "4000", str(now + 4000)), ("3600", "3600000", str(now + 3_600_000))
-    times = (soon[0], *late[1:]), (None, soon[1], late[2]), (None, None, soon[2])
-    times += (late[0], *soon[1:]), (None, late[1], soon[2])
-    said = [{name: time for name, time in zip(names, of, strict=True) if time} for of in times]
+    first_counts = (soon[0], *late[1:]), (None, soon[1], late[2]), (None, None, soon[2])
+    not_yet = (late[0], *soon[1:]), (None, late[1], soon[2])
+    said = [
+        {name: time for name, time in zip(names, of, strict=True) if time} for of in first_counts + not_yet
+    ]
     for queue, asked in enumerate(said):
         bk.send(topic, b"%d" % queue, queue, properties=asked) >> Reply(SUCCESS)
     bk.advance(4 + 4 + bk.jitter)
