@@ -132,15 +132,21 @@ class OtherBrokers(Part):
                 if reply is not None:
                     self.broker.answer(connection, command, reply)
 
-            self.broker.ask(address, question.command, self.config.forward_timeout, answered)
+            self.broker.ask(address, question.command, self.within(), answered)
             return None
 
         return go_on(lambda: next(steps))
 
+    # -- decisions (see parts.py) ----------------------------------------------------------------------------
+
+    def within(self) -> int:
+        """ms that another Broker has for its answer."""
+        return self.config.forward_timeout
+
     def checked(self, question: Question, response: Command | None) -> Command:
         """What answers a question. Raises RefusedError."""
         if response is None:
-            raise RefusedError(f"{question.broker} did not answer within {self.config.forward_timeout} ms")
+            raise RefusedError(f"{question.broker} did not answer within {self.within()} ms")
         if response.code not in question.answers:
             raise RefusedError(f"{question.broker} answered {response.code}: {response.remark}")
         return response

@@ -150,6 +150,22 @@ def test_changed_is_registered_once(bk: BrokerSession) -> None:
         server.next(REGISTER, since=heard, within=3) >> Silence()
 
 
+@case(
+    kills=["first-nameserver-decides"],
+    clock=True,
+    setup={**WITHOUT_FORCE, "namesrvAddr": "{nameserver};{nameserver2}"},
+)
+def test_changed_for_one_is_registered(bk: BrokerSession) -> None:
+    first, second = bk.nameservers[:2]
+    for one, other in ((first, second), (second, first)):
+        one.answers(QUERY, ext={"changed": "false"})
+        other.answers(QUERY, ext={"changed": "true"})
+        one.next(QUERY, since=bk.mark(), within=LATE) >> Request(QUERY)
+        since = one.next(QUERY, since=bk.mark(), within=LATE) >> Request(QUERY)
+        for server in (one, other):
+            server.next(REGISTER, since=since, within=8) >> Request(REGISTER)
+
+
 @case(kills=["topics-are-forgotten"], own_server=True)
 def test_survives_a_restart(bk: BrokerSession) -> None:
     topic = bk.name("T")

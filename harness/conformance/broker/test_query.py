@@ -154,7 +154,12 @@ def test_not_more_than_32_with_a_unique_key(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["index-state-not-told", "index-state-is-of-the-future", "index-state-is-of-what-was-found"],
+    kills=[
+        "index-state-not-told",
+        "index-state-is-of-the-future",
+        "index-state-is-of-what-was-found",
+        "index-state-is-of-messages-without-a-key",
+    ],
     clock=True,
     own_server=True,
 )
@@ -165,6 +170,8 @@ def test_tells_how_far_the_index_is(bk: BrokerSession) -> None:
     bk.advance(1)
     bk.send(other, b"newest", 2, keys=bk.name("key")) >> Reply(SUCCESS)
     newest = pulled(bk, other, 2)
+    bk.advance(1)
+    bk.send(other, b"rolled back", 3, sys_flag=12) >> Reply(SUCCESS)  # has no key
     told = {
         TIME_OF_INDEX: str(newest["store_timestamp"]),
         PLACE_OF_INDEX: str(newest["physical_offset"]),

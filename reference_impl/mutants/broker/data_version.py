@@ -97,6 +97,19 @@ def nonsense_is_unchanged(original, self, reply, version):
     return original(self, reply, version)
 
 
+@mutant(Registrar._probe, "The NameServer that answers first decides whether the Broker registers.")
+def first_nameserver_decides(original, self, *, check_order, oneway):
+    requests, is_decided = self.broker.registration_requests, []
+    version = requests.version()
+
+    def answered(reply, now):
+        is_decided.append(reply)
+        if len(is_decided) == 1 and self.calls_for_registration(reply, version):
+            self._register(self._shown(), check_order=check_order, oneway=oneway)
+
+    self._send_all(requests.probe(version), self.within(), answered)
+
+
 @mutant(Registrar._probe, "The Broker registers once for each NameServer that reports a change.")
 def every_nameserver_calls_for_a_registration(original, self, *, check_order, oneway):
     requests = self.broker.registration_requests

@@ -183,6 +183,14 @@ def index_state_is_of_the_future(reply):
     reply.ext["indexLastUpdateTimestamp"] = str(at + 1_000)
 
 
+@mutant(MessageQuery.by_key, "The index is as new as the newest message, be it without a key.")
+def index_state_is_of_messages_without_a_key(original, self, command, connection, now):
+    reply = original(self, command, connection, now)
+    if reply.code == 0:
+        reply.ext["indexLastUpdateTimestamp"] = str(self.broker.store.newest)
+    return reply
+
+
 @after(MessageQuery.by_key, "The answer to a search says that the index ends with the last message found.")
 def index_state_is_of_what_was_found(reply):
     if reply.body:

@@ -156,6 +156,11 @@ def takes_reports_from_beyond(original, self, reported):
     return False
 
 
+@mutant(SlaveLinks.is_impossible, "A report from beyond the log ends the connection in every line.", V5)
+def no_line_takes_reports_from_beyond(original, self, reported):
+    return reported > self.broker.store.physical_range()[1]
+
+
 @after(SlaveLinks.batch, "A push has twice haTransferBatchSize bytes.")
 def pushes_twice_a_batch(found):
     return 2 * found

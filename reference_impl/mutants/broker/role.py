@@ -295,6 +295,13 @@ def masters_topics_are_always_taken(original, self, body):
         self.broker.topics.take_over(found.topic_config_table, found.data_version)
 
 
+@mutant(SlaveSync.take_topics, "A slave compares the counters of data versions alone.", V4)
+def counters_of_topics_are_compared_alone(original, self, body):
+    found = TopicConfigTable.decode(body).data_version
+    if found is None or found.counter != self.broker.topics.version.counter:
+        original(self, body)
+
+
 @mutant(SlaveSync.take_groups, "A slave ignores its master's groups.")
 def masters_groups_are_ignored(original, self, body):
     return
@@ -340,6 +347,15 @@ def masters_groups_are_not_kept(original, self, table, version):
 @mutant(SlaveSync.take_offsets, "A slave ignores its master's offsets.")
 def masters_offsets_are_ignored(original, self, body):
     return
+
+
+@mutant(SlaveSync.take_offsets, "A slave keeps the greater of its own and its master's offsets.")
+def masters_offsets_only_rise(original, self, body):
+    before = {key: dict(offsets) for key, offsets in self.broker.offsets.table.items()}
+    original(self, body)
+    for key, offsets in before.items():
+        mine = self.broker.offsets.table[key]
+        mine |= {queue: max(offset, mine.get(queue, 0)) for queue, offset in offsets.items()}
 
 
 @mutant(SlaveSync.take_offsets, "A slave does not write its master's offsets down.")
@@ -435,6 +451,13 @@ def slaves_reset_offsets(original, self, command, topic, group, timestamp, now):
     if (reply.remark or "").startswith("Can not reset"):
         self.broker.offsets.reset(group, topic, 0, 0, now)
     return reply
+
+
+@mutant(SlaveSync.take_delays, "A slave takes over how far levels are delivered once.", V5)
+def masters_delays_are_taken_once(original, self, body):
+    before = dict(self.broker.delays.offsets)
+    original(self, body)
+    self.broker.delays.offsets |= before
 
 
 @mutant(SlaveSync.take_delays, "A table of delays that is null resets the levels of a slave.", V5)

@@ -382,6 +382,11 @@ def masters_are_asked_of_the_first_nameserver(original, self, command, within, d
         self.broker.ask(address, command, within, done)
 
 
+@mutant(OtherBrokers.within, "Another Broker is waited for 3 s, whatever forwardTimeout says.", V5)
+def other_brokers_have_three_seconds(original, self):
+    return 3_000
+
+
 @mutant(OtherBrokers.checked, "An error of another Broker counts as the offset 0.", V5)
 def failures_of_other_brokers_are_answers(original, self, question, response):
     try:

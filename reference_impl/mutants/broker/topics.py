@@ -334,6 +334,11 @@ def deleted_topics_leave_what_comes_again(original, self, topic):
     return []
 
 
+@after(TopicAdministration.retries_of, "A deleted topic leaves retry topics whose names have a plus.", V5)
+def deleted_topics_leave_newer_retry_topics(found):
+    return [topic for topic in found if "+" not in topic]
+
+
 @mutant(TopicAdministration.retries_of, "A deleted topic takes along queues that are no topics.", V5)
 def deleted_topics_take_what_is_no_topic_along(original, self, topic):
     groups = self.broker.group_administration.groups_of(topic)

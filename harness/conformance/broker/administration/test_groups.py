@@ -379,6 +379,19 @@ def test_deletion_of_a_group_forgets_offsets_on_request_of_5x(bk: BrokerSession)
     deletion_forgets(bk, "cleanOffset", "removeOffset")
 
 
+@case(kills=["forgotten-offsets-come-back"], own_server=True)
+def test_forgotten_offsets_stay_forgotten(bk: BrokerSession) -> None:
+    topic, group, other = bk.topic(), bk.group(), bk.group()
+    for number, name in enumerate((group, other), 5):
+        bk.create_group(name) >> Reply(SUCCESS)
+        bk.commit_offset(name, topic, 1, number) >> Reply(SUCCESS)
+    bk.restart()
+    delete_group(bk, group, removeOffset="true", cleanOffset="true") >> Reply(SUCCESS)
+    bk.restart()
+    table = {f"{topic}@{group}": ABSENT, f"{topic}@{other}": {"1": 6}}
+    bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+
+
 @case(kills=["deletion-of-unknown-groups-is-a-change"], own_server=True)
 def test_deletion_of_an_unknown_group_changes_nothing(bk: BrokerSession) -> None:
     group = bk.group()

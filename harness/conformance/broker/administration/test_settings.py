@@ -94,6 +94,14 @@ def test_settings_change(bk: BrokerSession) -> None:
     bk.send(bk.name("T")) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
 
 
+@case(kills=["bad-numbers-spoil-updates"], own_server=True)
+def test_number_that_cannot_be_read_changes_nothing_else(bk: BrokerSession) -> None:
+    update = b"maxMessageSize=x\ntraceOn=false\nfileReservedTime=y\nautoCreateTopicEnable=false"
+    bk.update_config(update) >> Reply(SUCCESS)
+    shown = {"maxMessageSize": "4194304", "traceOn": "false", "autoCreateTopicEnable": "false"}
+    bk.config().among(*shown) >> Reply(SUCCESS, shown)
+
+
 @case(kills=["broker-updates-end-at-64-kib"])
 def test_long_update_is_read(bk: BrokerSession) -> None:
     bk.update_config(f"unknown={'x' * 70_000}\nmaxMessageSize=4194305".encode()) >> Reply(SUCCESS)

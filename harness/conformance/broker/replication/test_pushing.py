@@ -100,6 +100,18 @@ def test_report_from_beyond_ends_the_connection(bk: BrokerSession) -> None:
     slave.closes() >> Closed()
 
 
+@case(kills=["no-line-takes-reports-from-beyond"])
+def test_report_from_beyond_is_noted(bk: BrokerSession) -> None:
+    topic = bk.topic()
+    offset = put(bk, topic, b"one")
+    slave = bk.slave()
+    slave.report(offset)
+    pushed = slave.pushed(len(stored(bk, offset))).place >> Pushed((offset, ANYTHING))
+    slave.report(1 << 40)
+    put(bk, topic, b"two")
+    slave.pushed(1).place >> Pushed((offset + pushed.value[1], ANYTHING))
+
+
 @case(kills=["pushes-whole-messages"])
 def test_middle_of_a_message_is_pushed(bk: BrokerSession) -> None:
     topic = bk.topic()

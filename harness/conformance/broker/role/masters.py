@@ -15,8 +15,8 @@ WRITTEN_AFTER = 4.0
 """Protocol seconds after which a slave that shows what it has taken over has surely written it, too."""
 
 
-def table_of(counter: int, topic: str, queues: int) -> bytes:
-    """What a master says of its topics: one, and a data version."""
+def table_of(counter: int, topic: str, queues: int, *, later: int = 0) -> bytes:
+    """What a master says of its topics: one, and a data version, whose time may be `later` ms later."""
     one = {
         "topicName": topic,
         "readQueueNums": queues,
@@ -26,7 +26,7 @@ def table_of(counter: int, topic: str, queues: int) -> bytes:
         "topicSysFlag": 0,
         "order": True,
     }
-    version = {"counter": counter, "timestamp": 1_700_000_000_000 + counter, "stateVersion": 0}
+    version = {"counter": counter, "timestamp": 1_700_000_000_000 + counter + later, "stateVersion": 0}
     return msgspec.json.encode({"dataVersion": version, "topicConfigTable": {topic: one}})
 
 

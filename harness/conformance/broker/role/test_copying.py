@@ -21,6 +21,7 @@ from harness.wire import RequestCode, ResponseCode
 EXCHANGE = RequestCode.EXCHANGE_BROKER_HA_INFO
 MODES = RequestCode.GET_ALL_MESSAGE_REQUEST_MODE
 DELAYS = RequestCode.GET_ALL_DELAY_OFFSET
+OFFSETS = RequestCode.GET_ALL_CONSUMER_OFFSET
 ACTING = {**SLAVE, "enableSlaveActingMaster": "true", "unused": "{nameserver2}"}
 LEVELS = body_member("offsetTable")
 OFFER = {
@@ -243,9 +244,14 @@ def test_slave_takes_over_topics(bk: BrokerSession) -> None:
     bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": table}))
 
 
-@case(kills=["masters-topics-are-always-taken"], clock=True, own_server=True, setup=TOLD)
+@case(
+    kills=["masters-topics-are-always-taken", "counters-of-topics-are-compared-alone"],
+    clock=True,
+    own_server=True,
+    setup=TOLD,
+)
 def test_slave_looks_at_the_version_of_topics(bk: BrokerSession) -> None:
-    first, second, third = bk.name("T"), bk.name("U"), bk.name("V")
+    first, second, third, fourth = (bk.name(letter) for letter in "TUVW")
     asked = taken_over(bk, table_of(77, first, 5))
     shown = Including({first: ANYTHING})
     version = Including({"counter": 77, "timestamp": 1_700_000_000_077})
@@ -254,9 +260,10 @@ def test_slave_looks_at_the_version_of_topics(bk: BrokerSession) -> None:
     asked = taken_over(bk, table_of(77, second, 6), asked)
     asked = taken_over(bk, table_of(77, second, 6), asked)
     bk.topics().json >> Reply(SUCCESS, Including({"topicConfigTable": shown}))
-    taken_over(bk, table_of(76, third, 7), asked)
-    shown = Including({first: ABSENT, second: ABSENT, third: ANYTHING})
-    bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": shown}))
+    for name, later in ((third, 0), (fourth, 1)):
+        asked = taken_over(bk, table_of(76, name, 7, later=later), asked)
+        shown = Including({**dict.fromkeys((first, second, third), ABSENT), name: ANYTHING})
+        bk.topics().json.eventually() >> Reply(SUCCESS, Including({"topicConfigTable": shown}))
 
 
 @case(
@@ -265,6 +272,7 @@ def test_slave_looks_at_the_version_of_topics(bk: BrokerSession) -> None:
         "masters-groups-are-not-kept",
         "masters-offsets-are-ignored",
         "masters-offsets-are-not-kept",
+        "masters-offsets-only-rise",
     ],
     clock=True,
     own_server=True,
@@ -276,16 +284,19 @@ def test_slave_takes_over_groups_and_offsets(bk: BrokerSession) -> None:
     members = {"groupName": group, "retryMaxTimes": 5, "consumeEnable": False}
     groups = {"dataVersion": version, "subscriptionGroupTable": {group: members}}
     table = {f"{topic}@{group}": {"0": 5, "3": 7}}
-    offsets = {"dataVersion": version, "offsetTable": table}
+    greater = {f"{topic}@{group}": {"0": 9, "3": 6}}
     master.answers(RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG, body=msgspec.json.encode(groups))
-    master.answers(RequestCode.GET_ALL_CONSUMER_OFFSET, body=msgspec.json.encode(offsets))
+    master.answers(OFFSETS, body=msgspec.json.encode({"dataVersion": version, "offsetTable": greater}))
     bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
     told = next_of_time(bk)
     code = RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG
     master.next(code, since=told, within=90 + bk.jitter) >> Request(code)
     taken = Including({"subscriptionGroupTable": Including({group: Including(members)})})
     bk.groups().json.eventually() >> Reply(SUCCESS, taken)
-    bk.offsets().json >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
+    bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": Including(greater)}))
+    master.answers(OFFSETS, body=msgspec.json.encode({"dataVersion": version, "offsetTable": table}))
+    master.next(OFFSETS, since=bk.mark(), within=90 + bk.jitter) >> Request(OFFSETS)
+    bk.offsets().json.eventually() >> Reply(SUCCESS, Including({"offsetTable": Including(table)}))
     bk.nameserver.behaves()
     bk.advance(WRITTEN_AFTER)
     bk.restart("kill")
@@ -370,7 +381,7 @@ def test_slave_takes_over_the_version_of_offsets(bk: BrokerSession) -> None:
 
 
 @case(
-    kills=["masters-delays-are-ignored", "masters-delays-are-not-kept"],
+    kills=["masters-delays-are-ignored", "masters-delays-are-not-kept", "masters-delays-are-taken-once"],
     clock=True,
     own_server=True,
     setup=TOLD,
@@ -378,12 +389,13 @@ def test_slave_takes_over_the_version_of_offsets(bk: BrokerSession) -> None:
 def test_slave_takes_over_delays(bk: BrokerSession) -> None:
     master = bk.nameservers[1]
     version = {"counter": 79, "timestamp": 1_700_000_000_079, "stateVersion": 0}
-    body = msgspec.json.encode({"dataVersion": version, "offsetTable": {"3": 5, "7": 2}})
-    master.answers(DELAYS, body=body)
     bk.nameserver.answers(REGISTER, ext={"masterAddr": master.address})
-    told = next_of_time(bk)
-    master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
-    bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including({"3": 5, "7": 2}))
+    for delivered in (4, 5):
+        levels = {"3": delivered, "7": 2}
+        master.answers(DELAYS, body=msgspec.json.encode({"dataVersion": version, "offsetTable": levels}))
+        told = next_of_time(bk)
+        master.next(DELAYS, since=told, within=90 + bk.jitter) >> Request(DELAYS)
+        bk.call(DELAYS).seen_as(LEVELS).eventually() >> Reply(SUCCESS, Including(levels))
     bk.nameserver.behaves()
     bk.advance(WRITTEN_AFTER)
     bk.restart("kill")

@@ -6,7 +6,7 @@ from harness.conformance import ABSENT, AnyOf, Including, Matching, Reply, Reque
 from harness.conformance.broker.registrations import REGISTER, announcement_of, of_topic
 from harness.conformance.broker.static_topics.mappings import NOT_LEADER, item, mapping, mapping_of, put
 from harness.conformance.broker.tools import ERROR, SUCCESS
-from harness.session import BrokerSession, NameServerView, ReceivedExchange
+from harness.session import BrokerSession, NameServerView, ReceivedExchange, meanwhile
 from harness.wire import RequestCode, ResponseCode
 from harness.wire.bodies import BrokerData, ClusterInfo
 
@@ -120,6 +120,16 @@ def test_error_says_of_no_broker_where_it_is(bk: BrokerSession) -> None:
     tell_masters(bk, one.to)
     hear_twice(bk)
     bk.min_offset(one.topic, 2).offset >> Reply(SUCCESS, 2)
+
+
+@case(kills=["other-brokers-have-three-seconds"], clock=True, setup={**OTHER, "forwardTimeout": "20000"})
+def test_other_broker_is_waited_for_as_long_as_it_is_set(bk: BrokerSession) -> None:
+    one = moved(bk)
+    one.other.ignores(LEAST)
+    least = bk.min_offset(one.topic, 2, on=bk.connect())
+    meanwhile(least, 2 * FORWARDING + bk.jitter) >> Silence()
+    bk.advance(20 + bk.jitter)
+    least >> Reply(ERROR)
 
 
 @case(kills=["masters-of-other-brokers-stay"], clock=True, setup=OTHER)

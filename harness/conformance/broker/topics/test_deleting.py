@@ -91,17 +91,32 @@ def test_illegal_name_cannot_be_deleted(bk: BrokerSession) -> None:
         bk.delete_topic(topic) >> Reply(ResponseCode.SYSTEM_ERROR, remark=remark)
 
 
-@case(kills=["deleted-topics-leave-what-comes-again"], clock=True)
-def test_deletion_takes_what_comes_again_along(bk: BrokerSession) -> None:
+def takes_along(bk: BrokerSession, between: str) -> None:
+    """A deletion takes along what comes again; the name of its topic has this between group and topic."""
     topic, group = bk.topic(), bk.group()
     bk.send(topic) >> Reply(SUCCESS)
     bk.pop(topic, group, invisible=10).bodies.eventually() >> Reply(SUCCESS, [b"hello"])
     bk.advance(10 + 30 + bk.jitter)
-    again = f"%RETRY%{group}_{topic}"
+    again = f"%RETRY%{group}{between}{topic}"
     bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 1)
     bk.delete_topic(topic) >> Reply(SUCCESS)
     bk.topic_config(again) >> Reply(ResponseCode.TOPIC_NOT_EXIST)
     bk.max_offset(again).offset >> Reply(SUCCESS, 0)
+
+
+@case(kills=["deleted-topics-leave-what-comes-again"], clock=True)
+def test_deletion_takes_what_comes_again_along(bk: BrokerSession) -> None:
+    takes_along(bk, "_")
+
+
+@case(
+    kills=["deleted-topics-leave-newer-retry-topics"],
+    clock=True,
+    own_server=True,
+    setup={"enableRetryTopicV2": "true"},
+)
+def test_deletion_takes_newer_retry_topics_along(bk: BrokerSession) -> None:
+    takes_along(bk, "+")
 
 
 @case(kills=["deleted-topics-take-what-is-no-topic-along"], clock=True)

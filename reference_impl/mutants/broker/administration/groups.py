@@ -6,6 +6,7 @@ from harness.wire import RequestCode, ResponseCode
 from harness.wire.fastjson import document
 from reference_impl.broker.group_administration import GroupAdministration
 from reference_impl.broker.groups import Groups
+from reference_impl.broker.offsets import Offsets
 from reference_impl.broker.topic_administration import TopicAdministration
 from reference_impl.mutants.registry import BEFORE_55, V4, V5, after, mutant
 from reference_impl.remoting.reply import RefusedError, Reply
@@ -180,6 +181,13 @@ def _cleaning(original, self, command, connection, now, *, said):
 @mutant(GroupAdministration.delete, "The deletion of a group keeps its offsets, even on request.")
 def deletion_keeps_offsets_of_groups(original, self, command, connection, now):
     return _cleaning(original, self, command, connection, now, said="false")
+
+
+@mutant(Offsets.forget, "Offsets that were forgotten come back with the next start.")
+def forgotten_offsets_come_back(original, self, *, group, topic):
+    was = self._write_now
+    original(self, group=group, topic=topic)
+    self._write_now = was
 
 
 @mutant(GroupAdministration.delete, "The deletion of a group always forgets its offsets.")

@@ -26,6 +26,12 @@ def broker_settings_do_not_change():
     return Reply(0)
 
 
+@mutant(Settings.take, "An update with a number that cannot be read changes nothing.")
+def bad_numbers_spoil_updates(original, self, pairs, now):
+    if all(pairs.get(name, "0").isdecimal() for name in ("maxMessageSize", "fileReservedTime")):
+        original(self, pairs, now)
+
+
 @mutant(Settings.update, "An update is read up to 64 KiB.")
 def broker_updates_end_at_64_kib(original, self, command, connection, now):
     return original(self, msgspec.structs.replace(command, body=command.body[: 2**16]), connection, now)
