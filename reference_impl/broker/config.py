@@ -250,6 +250,8 @@ class Config(ServerConfig, frozen=True, kw_only=True, rename="camel"):
     recall_message_enable: bool = False
     """5.3: whether a sender may call back a message that waits for a time."""
     allow_recall_when_broker_not_writeable: bool = True
+    append_topic_for_timer_delete_key: bool = False
+    """5.5: whether a deletion names topic and unique key of a message, not the key alone. 5.3: always."""
     data_read_ahead_enable: bool = True
     """5.3: how the log is read, as code 2004 sets it. It changes nothing here."""
     transaction_time_out: int = 6000

@@ -22,7 +22,7 @@ from reference_impl.remoting.requests import answers
 from . import required
 from .part import Part
 from .store import PutStatus
-from .timers import DELETES, deletion_of
+from .timers import DELETES
 from .topics import WRITE
 
 _TAG: Final = "_RECALL_TAG_"
@@ -54,7 +54,7 @@ class Recalls(Part):
             topic=topic,
             body=b"0",
             properties={
-                DELETES: deletion_of(topic, key),
+                DELETES: self.broker.timers.deletion_of(topic, key),
                 PropertyName.UNIQ_KEY: key,
                 PropertyName.TIMER_DELIVER_MS: time,
                 PropertyName.PRODUCER_GROUP: fields.part_of_key(ext, "producerGroup"),

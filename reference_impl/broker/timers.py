@@ -7,11 +7,12 @@
 3. Those that wait are due in any order: their offsets and times are in memory, and `config/timers.json` says
    which of them wait. What was delivered since that was last written is delivered once more after a crash.
    (Apache keeps a log and a wheel in files of their own.)
-4. A deletion waits like a message; what waits for the same moment under its topic and unique key is not
-   delivered, and neither is the deletion (`recalls.py`).
+4. A deletion waits like a message; what waits for the same moment under its topic and unique key (5.5: its
+   key alone, by default) is not delivered, and neither is the deletion (`recalls.py`).
 5. A slave delivers nothing.
 
-Source: HookUtils#transformTimerMessage, TimerMessageStore, RecallMessageHandle of rocketmq-all-5.3.3.
+Source: HookUtils#transformTimerMessage, TimerMessageStore, RecallMessageHandle of rocketmq-all-5.3.3;
+TimerMessageStore#buildDeleteKey of rocketmq-all-5.5.0.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ class Timers(Part):
         recalled = self.recalled(messages)
         for message in messages:
             delivered = self.broker.delays.time_up(message)
-            if DELETES in message.properties or delivered is None or key_of(message) in recalled:
+            if DELETES in message.properties or delivered is None or self.key_of(message) in recalled:
                 continue
             delivered.properties |= {
                 _ENQUEUED: str(message.store_timestamp // 1_000 * 1_000),
@@ -181,6 +182,19 @@ class Timers(Part):
     def recalled(self, messages: list[Message]) -> set[str]:
         """What the deletions among some messages delete."""
         return {message.properties[DELETES] for message in messages if DELETES in message.properties}
+
+    def names_topics(self) -> bool:
+        """Whether a deletion names the topic, too."""
+        return not self.profile.v55 or self.config.append_topic_for_timer_delete_key
+
+    def deletion_of(self, topic: str, key: str) -> str:
+        """How a deletion names the message with a unique key."""
+        return f"{topic}+{key}" if self.names_topics() else key
+
+    def key_of(self, message: Message) -> str | None:
+        """How a deletion would name a message that waits; None: not at all."""
+        key = message.properties.get(PropertyName.UNIQ_KEY)
+        return None if key is None else self.deletion_of(message.properties[PropertyName.REAL_TOPIC], key)
 
     def stop(self, now: int) -> None:
         """Write what waits, if it is not written yet."""
@@ -213,14 +227,3 @@ class Timers(Part):
         least, self._end = store.min_offset(TopicName.TIMER, 0), store.max_offset(TopicName.TIMER, 0)
         for offset in (*known.offsets, *range(max(least, known.end), self._end)):
             self._add(self._message(offset), self.broker.started)
-
-
-def deletion_of(topic: str, key: str) -> str:
-    """How a deletion names the message with a unique key."""
-    return f"{topic}+{key}"
-
-
-def key_of(message: Message) -> str:
-    """How a deletion would name a message that waits."""
-    properties = message.properties
-    return deletion_of(properties[PropertyName.REAL_TOPIC], properties.get(PropertyName.UNIQ_KEY, ""))

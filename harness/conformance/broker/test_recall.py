@@ -50,7 +50,6 @@ def told(key: str) -> Reply:
         "recalls-delete-all",
         "recalls-delete-one",
         "recalls-do-not-say-what",
-        "recalls-are-of-all-topics",
     ],
     clock=True,
     setup=RECALLS,
@@ -59,7 +58,7 @@ def test_recalled_message_is_not_delivered(bk: BrokerSession) -> None:
     topic, other, at = bk.topic(), bk.topic("other"), moment(bk)
     waiting(bk, topic, at, b"first")
     second, third = (waiting(bk, topic, at) for _ in range(2))
-    waiting(bk, other, at, b"other", second[0])
+    waiting(bk, other, at, b"other")
     for key, handle_ in (second, third):
         recall(bk, topic, handle_) >> told(key)
     bk.advance(LATER + 3 + bk.jitter)
@@ -83,22 +82,65 @@ def test_recalled_twice(bk: BrokerSession) -> None:
         bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 0)
 
 
-@case(kills=["recalls-are-of-all-topics", "deletions-are-of-their-own-topic", "deletions-last"], clock=True)
-def test_deletion_names_topic_and_key(bk: BrokerSession) -> None:
+def five_waiting(bk: BrokerSession) -> tuple[str, str, str, list[str]]:
+    """A topic with a message in each of five queues, another topic, when they are due, and their keys."""
     topic, other, at = bk.topic("T", 5), bk.topic("other"), moment(bk)
     keys = [bk.name("key") for _ in range(5)]
     for queue, key in enumerate(keys):
         said = {"TIMER_DELIVER_MS": at, "UNIQ_KEY": key}
         bk.send(topic, b"%d" % queue, queue, properties=said) >> Reply(SUCCESS)
-    named = [f"{topic}+{keys[0]}", f"{other}+{keys[1]}", keys[2], f"{topic}+{keys[3]}", f"{topic}+{keys[4]}"]
-    for to, name, by in zip((other, topic, other, other, other), named, (0, 0, 0, -1000, 1000), strict=True):
-        said = {"TIMER_DELIVER_MS": str(int(at) + by), "TIMER_DEL_UNIQKEY": name}
-        bk.send(to, b"a deletion", 0, properties=said) >> Reply(SUCCESS)
+    return topic, other, at, keys
+
+
+def deletion(bk: BrokerSession, to: str, name: str, at: str, by: int = 0) -> None:
+    """A producer sends a deletion, due that many ms after that time."""
+    said = {"TIMER_DELIVER_MS": str(int(at) + by), "TIMER_DEL_UNIQKEY": name}
+    bk.send(to, b"a deletion", properties=said) >> Reply(SUCCESS)
+
+
+def delivered(bk: BrokerSession, topic: str, other: str, *queues: int) -> None:
+    """In time, only the messages of these queues are delivered."""
     bk.advance(LATER + 4 + bk.jitter)
-    for queue in (1, 2, 3, 4):
+    for queue in queues:
         bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
-    bk.max_offset(topic, 0).offset >> Reply(SUCCESS, 0)
+    for queue in {*range(5)} - {*queues}:
+        bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 0)
     bk.max_offset(other, 0).offset >> Reply(SUCCESS, 0)
+
+
+def named_with_topics(bk: BrokerSession) -> None:
+    """Deletions that name topic and key, or not, and what they leave."""
+    topic, other, at, keys = five_waiting(bk)
+    deletion(bk, other, f"{topic}+{keys[0]}", at)
+    deletion(bk, topic, f"{other}+{keys[1]}", at)
+    deletion(bk, other, keys[2], at)
+    deletion(bk, other, f"{topic}+{keys[3]}", at, -1000)
+    deletion(bk, other, f"{topic}+{keys[4]}", at, 1000)
+    delivered(bk, topic, other, 1, 2, 3, 4)
+
+
+@case(kills=["deletions-name-no-topic", "deletions-are-of-their-own-topic", "deletions-last"], clock=True)
+def test_deletion_names_topic_and_key(bk: BrokerSession) -> None:
+    named_with_topics(bk)
+
+
+@case(
+    kills=["deletions-always-name-a-topic", "deletions-are-of-their-own-topic", "deletions-last"],
+    clock=True,
+)
+def test_deletion_names_the_key(bk: BrokerSession) -> None:
+    topic, other, at, keys = five_waiting(bk)
+    deletion(bk, other, keys[0], at)
+    deletion(bk, topic, f"{topic}+{keys[1]}", at)
+    deletion(bk, topic, keys[2], at, -1000)
+    deletion(bk, topic, keys[3], at)
+    deletion(bk, topic, keys[4], at, 1000)
+    delivered(bk, topic, other, 1, 2, 4)
+
+
+@case(kills=["deletions-name-no-topic"], clock=True, setup={"appendTopicForTimerDeleteKey": "true"})
+def test_deletion_names_the_topic_if_configured(bk: BrokerSession) -> None:
+    named_with_topics(bk)
 
 
 @case(kills=["deletions-are-forgotten"], clock=True, own_server=True, setup=RECALLS)

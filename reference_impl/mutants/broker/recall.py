@@ -3,8 +3,8 @@
 from harness.wire import ResponseCode
 from harness.wire.messages import PropertyName
 from reference_impl.broker.recalls import Recalls
-from reference_impl.broker.timers import DELETES, Timers, key_of
-from reference_impl.mutants.registry import V5, after, mutant
+from reference_impl.broker.timers import DELETES, Timers
+from reference_impl.mutants.registry import V5, V55, after, mutant
 
 
 @mutant(Timers.recalled, "A recall deletes nothing.", V5)
@@ -15,7 +15,7 @@ def recalls_delete_nothing(original, self, messages):
 @mutant(Timers.recalled, "A recall deletes all messages of its moment.", V5)
 def recalls_delete_all(original, self, messages):
     found = original(self, messages)
-    return found and {key_of(message) for message in messages}
+    return found and {self.key_of(message) for message in messages}
 
 
 @mutant(Timers.recalled, "Of the recalls for one moment, only one deletes something.", V5)
@@ -23,10 +23,14 @@ def recalls_delete_one(original, self, messages):
     return set(sorted(original(self, messages))[:1])
 
 
-@mutant(Timers.recalled, "A deletion deletes the messages of all topics with its unique key.", V5)
-def recalls_are_of_all_topics(original, self, messages):
-    keys = {name.rpartition("+")[2] for name in original(self, messages)}
-    return {key_of(message) for message in messages if message.properties.get(PropertyName.UNIQ_KEY) in keys}
+@mutant(Timers.names_topics, "A deletion names the unique key alone.", V5)
+def deletions_name_no_topic(original, self):
+    return False
+
+
+@mutant(Timers.names_topics, "A deletion names topic and unique key, whatever the setting.", V55)
+def deletions_always_name_a_topic(original, self):
+    return True
 
 
 @mutant(Timers.recalled, "A deletion deletes only messages of the topic to which it was sent.", V5)
