@@ -41,13 +41,17 @@ ROUTE_WITHIN = 3
 """Protocol seconds that a NameServer has to answer with a route."""
 
 
-@case(kills=["queues-are-everybodys"], setup=ROUTED)
+@case(kills=["queues-are-everybodys", "members-beyond-the-queues-pull"], setup=ROUTED)
 def test_pulled_queues_are_shared(bk: BrokerSession) -> None:
     topic, group, (one, other) = members(bk)
     bk.assignment(topic, group, one).queues >> Reply(SUCCESS, [(0, "PULL"), (1, "PULL")])
     bk.assignment(topic, group, other).queues >> Reply(SUCCESS, [(2, "PULL"), (3, "PULL")])
     in_turn = bk.assignment(topic, group, other, strategy="AVG_BY_CIRCLE")
     in_turn.queues >> Reply(SUCCESS, [(1, "PULL"), (3, "PULL")])
+    topic, group, ids = members(bk, 3, queues=2)
+    for strategy in ("AVG", "AVG_BY_CIRCLE"):
+        for client, queues in zip(ids, ([(0, "PULL")], [(1, "PULL")], []), strict=True):
+            bk.assignment(topic, group, client, strategy=strategy).queues >> Reply(SUCCESS, queues)
 
 
 @case(kills=["assignments-are-for-ascii-names"], setup=ROUTED)

@@ -36,6 +36,12 @@ def queues_are_everybodys(original, self, queues, members, client, strategy):
     return queues
 
 
+@mutant(Assignments.divided, "A member beyond the queues pulls from one that another member has.", V5)
+def members_beyond_the_queues_pull(original, self, queues, members, client, strategy):
+    found = original(self, queues, members, client, strategy)
+    return found or (queues[:1] if client in members else [])
+
+
 @mutant(Assignments.mode, "The request mode of a group has no effect.", V5)
 def modes_do_not_count(original, self, group, topic):
     return RequestMode(group, "PULL", 0, topic)
