@@ -4,6 +4,7 @@ import zlib
 
 from harness.conformance import Between, Containing, Including, Reply, case
 from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance.broker.timed import RARELY, come_no_more, two_timed
 from harness.conformance.broker.tools import timers
 from harness.conformance.broker.whole import QUEUE, judge_copy, plain_properties, send_whole, sent_members
 from harness.session import BrokerSession
@@ -303,10 +304,6 @@ def test_time_outlives_the_broker(bk: BrokerSession) -> None:
     bk.pull(topic, 1, most=1).bodies.eventually() >> Reply(SUCCESS, [b"late"])
 
 
-RARELY = {"flushDelayOffsetInterval": "3600000"}
-"""How far delayed messages were delivered is written at an orderly end."""
-
-
 @case(
     kills=["progress-of-levels-ends-with-the-broker", "levels-begin-with-the-backup"],
     clock=True,
@@ -326,27 +323,6 @@ def test_progress_of_levels_outlives_a_stop(bk: BrokerSession) -> None:
         bk.advance(5 + 1 + bk.jitter)
         bk.pull(topic, 3, number).bodies.eventually() >> Reply(SUCCESS, [b"after"])
     bk.max_offset(topic, 3).offset >> Reply(SUCCESS, 2)
-    for queue in (1, 2):
-        bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 1)
-
-
-def two_timed(bk: BrokerSession, first: int = 3) -> str:
-    """A topic to which two timed messages have been delivered, in the queues 1 and 2."""
-    topic = bk.topic()
-    for queue, seconds in ((1, first), (2, first + 2)):
-        said = {"TIMER_DELAY_SEC": str(seconds)}
-        bk.send(topic, b"%d" % queue, queue, properties=said) >> Reply(SUCCESS)
-    bk.advance(first + 2 + 4 + bk.jitter)
-    for queue in (1, 2):
-        bk.pull(topic, queue).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
-    return topic
-
-
-def come_no_more(bk: BrokerSession, topic: str) -> None:
-    """Neither of them is delivered again, though others are."""
-    bk.send(topic, b"after", 0, properties={"TIMER_DELAY_SEC": "5"}) >> Reply(SUCCESS)
-    bk.advance(5 + 20 + bk.jitter)
-    bk.pull(topic, 0, most=1).bodies.eventually() >> Reply(SUCCESS, [b"after"])
     for queue in (1, 2):
         bk.max_offset(topic, queue).offset >> Reply(SUCCESS, 1)
 

@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 from harness.conformance import AnyOf, Closed, Pushed, Reply, case
-from harness.conformance.broker.replication.logs import FILE, SUCCESS
-from harness.conformance.broker.replication.test_slaves import (
+from harness.conformance.broker.replication.following import (
     SLAVE,
     SMALL_FILES,
     TOLD_WITHIN,
@@ -12,6 +11,7 @@ from harness.conformance.broker.replication.test_slaves import (
     followed,
     fourth,
 )
+from harness.conformance.broker.replication.logs import FILE, SUCCESS
 from harness.session import BrokerSession
 
 MEGABYTE = 1 << 20

@@ -1,8 +1,8 @@
 """Chapter replication: the bytes of the last second that a slave shows."""
 
 from harness.conformance import Between, Including, Reply, case
+from harness.conformance.broker.replication.following import SLAVE, followed, pushed
 from harness.conformance.broker.replication.logs import SUCCESS
-from harness.conformance.broker.replication.test_slaves import SLAVE, followed, pushed
 from harness.session import BrokerSession
 
 HEARTBEATS = 48

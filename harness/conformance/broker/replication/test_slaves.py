@@ -3,66 +3,28 @@
 import struct
 from functools import partial
 
-from harness.conformance import ANYTHING, Between, Closed, Including, Matching, Pushed, Reply, Silence, case
-from harness.conformance.broker.expiring import EXPIRING
+from harness.conformance import ANYTHING, Between, Closed, Including, Pushed, Reply, Silence, case
 from harness.conformance.broker.registrations import REGISTER, next_of_time
-from harness.conformance.broker.replication.logs import FILE, SUCCESS
+from harness.conformance.broker.replication.following import (
+    AGAIN_WITHIN,
+    FLUSHED,
+    NOT_FOUND,
+    SET,
+    SLAVE,
+    TOLD_WITHIN,
+    TOPIC,
+    WRITTEN,
+    followed,
+    left,
+    pushed,
+    started,
+)
+from harness.conformance.broker.replication.logs import SUCCESS
 from harness.conformance.broker.role.changing import MASTER
-from harness.conformance.broker.tools import asked, state_of
 from harness.conformance.broker.transaction.halves import COMMIT, ROLL_BACK
 from harness.session import BrokerSession
-from harness.session.broker.replication import Master
 from harness.wire import RequestCode, ResponseCode
-from harness.wire.messages import BLANK_MAGIC, TopicName
-
-TOPIC = "BenchmarkTest"
-"""Every Broker has it."""
-SLAVE = {
-    "brokerRole": "SLAVE",
-    "brokerId": "1",
-    "slaveReadEnable": "true",
-    "registerNameServerPeriod": "10000",
-    "haSendHeartbeatInterval": "2000",
-}
-WRITTEN = 20
-"""Protocol seconds after which a Broker has surely written which timed messages wait."""
-TOLD_WITHIN = 20
-"""Protocol seconds in which a slave surely registers, hears of its master, and has connected and reported."""
-AGAIN_WITHIN = 12
-SET = "127.0.0.1:1"
-"""Where nothing listens."""
-FLUSHED = RequestCode.RESET_MASTER_FLUSH_OFFSET
-NOT_FOUND = ResponseCode.PULL_NOT_FOUND
-
-
-def followed(bk: BrokerSession, log_ends_at: int = 0) -> Master:
-    """A master that the slave has reported to."""
-    master = bk.master()
-    bk.nameserver.answers(REGISTER, ext={"haServerAddr": master.address})
-    master.report(log_ends_at, within=TOLD_WITHIN).offset >> Pushed(log_ends_at)
-    return master
-
-
-def pushed(bk: BrokerSession, master: Master, body: bytes = b"one") -> int:
-    """Pushes the first message of the log; where it ends."""
-    message = bk.logged(TOPIC, body, at=0, number=0)
-    master.push(0, message)
-    master.report(len(message)).offset >> Pushed(len(message))
-    return len(message)
-
-
-def started(bk: BrokerSession) -> int:
-    """When the Broker started, by its own clock, in ms since the epoch."""
-    shown = Including({"bootTimestamp": Matching(r"^\d{13}$")})
-    state = asked(bk, RequestCode.GET_BROKER_RUNTIME_INFO, state_of) >> Reply(SUCCESS, shown)
-    return int(state.value["bootTimestamp"])
-
-
-def left(master: Master, end: int) -> None:
-    """Pushes what the slave leaves its master for."""
-    master.push(end + 5, b"")
-    master.closes() >> Closed()
-    master.next_connection()
+from harness.wire.messages import TopicName
 
 
 @case(
@@ -362,106 +324,6 @@ def test_promoted_slave_delivers_what_is_timed(bk: BrokerSession) -> None:
     bk.advance(300 + bk.jitter)
     for queue in range(4):
         bk.pull(TOPIC, queue, most=1).bodies.eventually() >> Reply(SUCCESS, [b"%d" % queue])
-
-
-SMALL_FILES = {**SLAVE, "mappedFileSizeCommitLog": str(FILE)}
-"""Three messages of `LARGE` fill a file."""
-LARGE = b"x" * 20_000
-
-
-LONG_AGO = 1_500_000_000_000
-
-
-def fourth(bk: BrokerSession, master: Master, newest: int = LONG_AGO) -> bytes:
-    """Pushes a whole file with three messages; what its next message is. The third and the fourth were stored
-    at `newest`, the others long ago.
-    """
-    file = bytearray()
-    for number, at in enumerate((LONG_AGO, LONG_AGO, newest)):
-        file += bk.logged(TOPIC, LARGE, at=len(file), number=number, store_timestamp=at)
-    file += struct.pack(">II", FILE - len(file), BLANK_MAGIC).ljust(FILE - len(file), b"\0")
-    master.push(0, bytes(file))
-    master.report(FILE).offset >> Pushed(FILE)
-    return bk.logged(TOPIC, LARGE, at=FILE, number=3, store_timestamp=newest)
-
-
-def fills_its_file(bk: BrokerSession) -> None:
-    """The slave becomes a master: two more messages are in its second file, and the next one in a third."""
-    bk.update_config(MASTER) >> Reply(SUCCESS)
-    for number in (4, 5, 6):
-        bk.send(TOPIC, LARGE).offset >> Reply(SUCCESS, number)
-    for number, place in ((3, FILE), (6, 2 * FILE)):
-        pull = bk.pull(TOPIC, 0, number, most=1).seen("place", lambda one: one.physical_offset)
-        pull.eventually() >> Reply(SUCCESS, [place])
-
-
-@case(
-    kills=["slaves-have-one-file", "restarts-forget-the-file"],
-    clock=True,
-    own_server=True,
-    setup=SMALL_FILES,
-)
-def test_files_of_a_slave_begin_at_multiples(bk: BrokerSession) -> None:
-    master = followed(bk)
-    message = fourth(bk, master)
-    master.push(FILE, message + message[:30])
-    end = FILE + len(message)
-    master.report(end + 30).offset >> Pushed(end + 30)
-    bk.restart("kill")
-    master.next_connection()
-    master.next_report(within=TOLD_WITHIN).offset >> Pushed(end)
-    fills_its_file(bk)
-
-
-@case(kills=["slave-stops-at-a-blank"], clock=True, own_server=True, setup=SMALL_FILES)
-def test_slave_goes_on_in_the_next_file(bk: BrokerSession) -> None:
-    master = followed(bk)
-    message = fourth(bk, master)
-    master.push(FILE, message)
-    master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
-    bk.pull(TOPIC, offset=3).bodies.eventually() >> Reply(SUCCESS, [LARGE])
-
-
-KEEPS_AN_HOUR = {**SMALL_FILES, **EXPIRING, "fileReservedTime": "1"}
-
-
-def has_three_until_they_expire(bk: BrokerSession) -> None:
-    """The first file of the log stays, until the settings keep nothing."""
-    bk.advance(60 + 10 + 10 + bk.jitter)
-    bk.min_offset(TOPIC).offset >> Reply(SUCCESS, 0)
-    bk.pull(TOPIC, most=1).bodies.eventually() >> Reply(SUCCESS, [LARGE])
-    bk.update_config({"fileReservedTime": "0"}) >> Reply(SUCCESS)
-    bk.advance(10 + 10 + bk.jitter)
-    bk.min_offset(TOPIC).offset.eventually() >> Reply(SUCCESS, 3)
-
-
-@case(
-    kills=["pushed-files-are-as-old-as-messages", "slave-deletes-no-files"],
-    clock=True,
-    own_server=True,
-    setup=KEEPS_AN_HOUR,
-)
-def test_slave_keeps_old_messages_that_are_new_to_it(bk: BrokerSession) -> None:
-    master = followed(bk)
-    message = fourth(bk, master)
-    master.push(FILE, message)
-    master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
-    has_three_until_they_expire(bk)
-
-
-@case(
-    kills=["files-are-as-old-as-their-first-message", "slave-deletes-no-files"],
-    clock=True,
-    own_server=True,
-    setup=KEEPS_AN_HOUR,
-)
-def test_slave_keeps_files_with_a_young_message(bk: BrokerSession) -> None:
-    master = followed(bk)
-    message = fourth(bk, master, started(bk))
-    master.push(FILE, message)
-    master.report(FILE + len(message)).offset >> Pushed(FILE + len(message))
-    bk.restart()
-    has_three_until_they_expire(bk)
 
 
 @case(kills=["settings-cut-half-messages"], clock=True, own_server=True, setup=SLAVE)
