@@ -167,7 +167,9 @@ class NameServer(TopicRequests, RequestTable):
 
     @answers(RequestCode.UNREGISTER_BROKER)
     def unregister(self, command: Command, connection: int, now: int) -> Reply:
-        """An unknown broker is answered with success."""
+        """An unknown broker is answered with success, and in 5.5 a request without any ext field."""
+        if command.ext is None and self.profile.v55:
+            return Reply(ResponseCode.SUCCESS)
         if self.routes.depart(self.departure(command)):
             return Reply(ResponseCode.SUCCESS)
         return Reply(ResponseCode.SYSTEM_ERROR)
