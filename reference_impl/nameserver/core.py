@@ -167,8 +167,8 @@ class NameServer(TopicRequests, RequestTable):
 
     @answers(RequestCode.UNREGISTER_BROKER)
     def unregister(self, command: Command, connection: int, now: int) -> Reply:
-        """An unknown broker is answered with success, and in 5.5 a request without any ext field."""
-        if command.ext is None and self.profile.v55:
+        """An unknown broker is answered with success, and in 5.x a request without any ext field."""
+        if command.ext is None and self.profile.v5:
             return Reply(ResponseCode.SUCCESS)
         if self.routes.depart(self.departure(command)):
             return Reply(ResponseCode.SUCCESS)
