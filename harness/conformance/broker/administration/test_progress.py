@@ -58,6 +58,7 @@ def whole_progress(bk: BrokerSession, **of_line: int) -> None:
         bk.create_group(member) >> Reply(SUCCESS)
     for _ in range(2):
         bk.send(topic, queue=1) >> Reply(SUCCESS)
+        bk.advance(2)
     bk.commit_offset(group, topic, 1, 1) >> Reply(SUCCESS)
     bk.max_offset(topic, 1).offset.eventually() >> Reply(SUCCESS, 2)
     time = pulled(bk, topic, 1)["store_timestamp"]
@@ -76,12 +77,22 @@ def _stats_of_groups(reply: Command) -> dict[str, Any]:
     return {group: stats for entry in entries for group, stats in entry.items()}
 
 
-@case(kills=["progress-without-times", "tables-of-another-broker"])
+@case(
+    kills=["progress-without-times", "tables-of-another-broker", "progress-has-the-time-of-the-next"],
+    clock=True,
+)
 def test_progress_has_times(bk: BrokerSession) -> None:
     whole_progress(bk)
 
 
-@case(kills=["progress-without-times", "progress-without-pulled-offsets"])
+@case(
+    kills=[
+        "progress-without-times",
+        "progress-without-pulled-offsets",
+        "progress-has-the-time-of-the-next",
+    ],
+    clock=True,
+)
 def test_progress_has_pulled_offsets(bk: BrokerSession) -> None:
     whole_progress(bk, pullOffset=1)
 

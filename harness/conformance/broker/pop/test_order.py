@@ -28,6 +28,21 @@ def test_order_holds_no_other_pops_up(bk: BrokerSession) -> None:
     bk.pop(topic, group, most=1).bodies >> Reply(SUCCESS, [ANYTHING])
 
 
+@case(kills=["ordered-pops-take-what-comes-again"])
+def test_order_takes_nothing_that_comes_again(bk: BrokerSession) -> None:
+    topic, group = filled(bk, b"a")
+    again = f"%RETRY%{group}_{topic}"
+    bk.create_topic(again, 1) >> Reply(SUCCESS)
+    bk.send(again, b"again") >> Reply(SUCCESS)
+    bk.max_offset(again).offset.eventually() >> Reply(SUCCESS, 1)
+    pop = bk.pop(topic, group, order=True)
+    pop.bodies >> Reply(SUCCESS, [b"a"])
+    (handle,) = (pop.handles >> Reply(SUCCESS)).value
+    bk.ack(topic, group, handle) >> Reply(SUCCESS)
+    bk.pop(topic, group, order=True) >> NOTHING
+    bk.pop(topic, group).bodies >> Reply(SUCCESS, [b"again"])
+
+
 @case(kills=["ordered-pops-go-on", "ordered-pops-count-to-one", "ordered-counts-are-the-highest"], clock=True)
 def test_order_goes_on_with_what_is_not_acknowledged(bk: BrokerSession) -> None:
     topic, group = filled(bk, b"a", b"b", b"c", queue=2)

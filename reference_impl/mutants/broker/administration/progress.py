@@ -119,6 +119,16 @@ def progress_in_a_blank_topic(original, self, command, connection, now):
     return Reply(0, body=ConsumeStats().encode()) if blank else original(self, command, connection, now)
 
 
+@mutant(GroupAdministration.progress, "The last time is that of the next message.")
+def progress_has_the_time_of_the_next(original, self, command, connection, now):
+    stats = ConsumeStats.decode(original(self, command, connection, now).body)
+    store = self.broker.store
+    for queue, state in list(stats.offset_table.items()):
+        at = store.timestamp_of(queue.topic, queue.queue_id, state.consumer_offset)
+        stats.offset_table[queue] = msgspec.structs.replace(state, last_timestamp=at or 0)
+    return Reply(0, body=stats.encode())
+
+
 @after(GroupAdministration.progress_of_all, "Code 317 shows the group that was created last.")
 def progress_of_one_group_is_shown(reply):
     told = ConsumeStatsList.decode(reply.body)

@@ -15,6 +15,15 @@ def ordered_pops_hold_others_up(original, self, found, topic, queue_id, now):
         original(self, found, topic, queue_id, now)
 
 
+@mutant(Pops.find, "An ordered pop takes what comes again, too.", V5)
+def ordered_pops_take_what_comes_again(original, self, asked, wanted, topic, now):
+    found = original(self, asked, wanted, topic, now)
+    again = self.broker.topics.get(self.retry_topic(asked, 99)) if asked.order else None
+    if again is not None:
+        self.take_all(found, again, 0, now)
+    return found
+
+
 @mutant(PopOrder.blocks, "An ordered pop continues past unacknowledged messages.", V5)
 def ordered_pops_do_not_block(original, self, queue, attempt, now):
     return False
