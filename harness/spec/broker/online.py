@@ -2,7 +2,8 @@
 
 - A member is a connection. What a group subscribes to is what the last heartbeat of any member said: a newer
   version replaces an older one, and a topic that is left out is gone.
-- The Broker notifies all members of a group (40) when one joins or leaves, or when a topic comes or goes.
+- The Broker notifies all members of a group (40) when one joins or leaves, or when a topic comes or goes. It
+  need not notify them of one whose connection it ended for want of heartbeats.
 - A group of which something is not known for certain is not judged until the Broker is started again.
 """
 
@@ -91,11 +92,12 @@ class Online:
         else:
             self._tells(step.group, number, None)
 
-    def closed(self, conn: str, number: int) -> None:
+    def closed(self, conn: str, number: int, moment: float) -> None:
         """A connection ended."""
+        was_silent = self._heartbeats.may_be_ended(conn, moment)
         for group in list(self._members):
             if self._leaves(group, conn):
-                self._tells(group, number, _GONE)
+                self._tells(group, number, None if was_silent else _GONE)
                 if not self._exact:
                     self._unsure.add(group)
         for (of, _), told in self._told.items():

@@ -253,7 +253,7 @@ class BrokerTracker:
         self._ledger.left(begin)
         self._groups.closed(conn, begin)
         self._transactions.closed(conn)
-        self._online.closed(conn, number)
+        self._online.closed(conn, number, begin)
         self._heartbeats.closed(conn)
         self._heard.pop(conn, None)
 
