@@ -232,10 +232,10 @@ class BrokerTracker:
                 self._groups.took_over(seen.outcome, begin, end)
                 self._ledger.took_over(end)
             case Close():
-                self._closed(step.conn, seen.number, begin)
+                self._closed(step.conn, seen.number, begin, end)
             case Reconnect():
-                self._closed(step.conn, seen.number, begin)
-                self._closed(step.old, seen.number, begin)
+                self._closed(step.conn, seen.number, begin, end)
+                self._closed(step.old, seen.number, begin, end)
             case bk.Back(again=True) if (step.message, step.group) not in self._retried:
                 self._groups.mentioned(step.group)  # it named a place where there is none
             case bk.End() if step.message not in self._placed:
@@ -249,11 +249,11 @@ class BrokerTracker:
             case Request():
                 self._asked(seen, step, begin, end)
 
-    def _closed(self, conn: str, number: int, begin: float) -> None:
+    def _closed(self, conn: str, number: int, begin: float, end: float) -> None:
         self._ledger.left(begin)
         self._groups.closed(conn, begin)
         self._transactions.closed(conn)
-        self._online.closed(conn, number, begin)
+        self._online.closed(conn, number, end)
         self._heartbeats.closed(conn)
         self._heard.pop(conn, None)
 
