@@ -320,7 +320,7 @@ def test_a_held_pull_goes_to_the_broker_that_has_its_part_now() -> None:
     assert one.taken(Answer) == []
 
 
-@pytest.mark.parametrize("body", [b"{", b'{"brokerAddrTable":{"broker-b":{"brokerAddrs":{1:"10.0.0.9:1"}}}}'])
+@pytest.mark.parametrize("body", [b"{", b'{"brokerAddrTable":{"broker-c":{"brokerAddrs":{0:"10.0.0.9:1"}}}}'])
 def test_what_a_nameserver_says_that_is_of_no_use_changes_nothing(body: bytes) -> None:
     one = elsewhere(*MOVED)
     one.pass_time(5_000)
