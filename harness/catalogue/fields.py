@@ -1,5 +1,5 @@
-"""How a server answers a request with one unusual ext field, or one unusual member of its body, as
-seen on Apache's servers: `specs/fields/`.
+"""How a server answers a request with one unusual ext field, with none of its ext fields, or with one unusual
+member of its body, as seen on Apache's servers: `specs/fields/`.
 
 One field or member at a time is given in one of its forms (`harness.catalogue.field_forms`,
 `body_forms`). The answer is what the wire shows: `code 1`, `silent`, `closed`. A form that the table does not

@@ -215,7 +215,7 @@ class Clients(Part):
         return bool(group.members)
 
     def lost(self, connection: int, now: int) -> None:
-        """A connection has ended: its client is out of all groups, and those that consume are told."""
+        """A connection has ended: its client is out of all groups, whose other consumers are notified."""
         for group in self.leave_all(connection, now):
             self.tell_members(group, self.consumers[group])
 

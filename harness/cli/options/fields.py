@@ -9,7 +9,7 @@ from harness.cli.options.shared import add_json, add_nameserver, add_role, add_t
 
 _STATUS = """\
 The ordinary request of each code is sent again and again, each time with one ext field in an unusual form:
-absent, empty, blank, in other letters, a number beyond its type, and so on.
+absent, empty, blank, in other letters, a number beyond its type, and so on; and once without any ext field.
 
 exit status: 0 every form is answered as Apache's servers answer it; 1 some are not; 2 some requests could not
 be asked; 3 usage; 4 none could be asked; 130 interrupted, the file has what was seen"""

@@ -93,7 +93,7 @@ class Online:
             self._tells(step.group, number, None)
 
     def closed(self, conn: str, number: int, moment: float) -> None:
-        """A connection ended, at a moment at the latest."""
+        """A connection had ended by a moment."""
         was_silent = self._heartbeats.may_be_ended(conn, moment)
         for group in list(self._members):
             if self._leaves(group, conn):

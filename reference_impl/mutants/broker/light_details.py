@@ -200,7 +200,7 @@ def clients_lose_no_light_topic_to_themselves(original, self, client, queues, no
 
 
 @mutant(LightSubscriptions.join, "An exclusive light topic is taken from one other client.", V55)
-def exclusive_light_topics_have_one_client_less(original, self, client, queues, now, *, alone, option):
+def exclusive_light_topics_are_taken_from_one(original, self, client, queues, now, *, alone, option):
     queues = list(queues)
     for queue in queues if alone else ():
         for other in [one for one in self.of_group(queue, self.by_client[client].group) if one != client][:1]:

@@ -234,7 +234,7 @@ def test_members_of_a_deleted_group_are_notified(bk: BrokerSession) -> None:
 
 
 def hears_of_a_loss(bk: BrokerSession, group: str) -> Exchange:
-    """A member hears nothing of two others that join, of whom one leaves; what it gets when the connection of
+    """A member hears nothing when two others join and one of them leaves; what it gets when the connection of
     the other one ends.
     """
     wants = consuming(group, [bk.topic()])

@@ -72,7 +72,7 @@ def test_exclusive_one_is_taken_from_its_own_client(bk: BrokerSession) -> None:
     light_info(bk, topic, "one") >> Reply(SUCCESS, shown)
 
 
-@case(kills=["exclusive-light-topics-have-one-client-less"], setup=LIGHT)
+@case(kills=["exclusive-light-topics-are-taken-from-one"], setup=LIGHT)
 def test_exclusive_one_is_taken_from_all(bk: BrokerSession) -> None:
     topic = parent(bk)
     group, last = bound_group(bk, topic), bk.name("client")

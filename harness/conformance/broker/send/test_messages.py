@@ -19,7 +19,7 @@ TOPIC_NOT_EXIST = ResponseCode.TOPIC_NOT_EXIST
 ILLEGAL_PARAMETER = (ResponseCode.SYSTEM_ERROR, ResponseCode.INVALID_PARAMETER)
 """4.9 and 5.3."""
 NOON_OF_2100 = 4102488000999
-"""UTC, and 123 ms: 1 January in every zone of the machine."""
+"""UTC, and 999 ms: 1 January in every zone of the machine."""
 
 
 @case(kills=["send-tells-offset-zero", "send-tells-queue-zero"])

@@ -344,7 +344,7 @@ def test_unclean_election_needs_the_setting(ns: NameServerSession) -> None:
 def test_name_without_master_waits_for_a_request(ns: NameServerSession) -> None:
     never, _ = replicas(ns, 2)
     one, two = without_master(ns)
-    # A look that saw the master end may still be about to elect: it would choose whoever lives then.
+    # A look that saw the master end may still be about to elect, and would choose the Broker that returns.
     ns.advance(2 * LOOKS)
     one.beats() >> Reply(SUCCESS)
     lost = ns.replica_info(one.name).master >> Reply(SUCCESS, NO_MASTER)
